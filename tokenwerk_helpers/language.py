@@ -1,0 +1,34 @@
+"""The language of everything a reader sees: gettext catalogues, German by default.
+
+Messages are written in English where they are used and translated at the moment they are shown, so a page can
+switch its language with one call. Python exceptions stay English.
+"""
+
+import gettext
+import os
+from pathlib import Path
+
+DOMAIN = "tokenwerk"
+LOCALE = Path(__file__).parent / "locale"
+LANGUAGES = ("de", "en")
+
+
+def set_language(language: str) -> None:
+    """Show every text from now on in `language`, "de" or "en"; ValueError for any other."""
+    global _catalogue
+    if language not in LANGUAGES:
+        raise ValueError(f"no catalogue for language {language!r}: choose one of {', '.join(LANGUAGES)}")
+    _catalogue = gettext.translation(DOMAIN, LOCALE, languages=[language])
+
+
+def _(message: str) -> str:
+    """The message in the reader's language."""
+    return _catalogue.gettext(message)
+
+
+def ngettext(singular: str, plural: str, number: int) -> str:
+    """The message in the reader's language, in the form that fits `number`."""
+    return _catalogue.ngettext(singular, plural, number)
+
+
+set_language(os.environ.get("TOKENWERK_LANG", "de"))
