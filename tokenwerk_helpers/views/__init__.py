@@ -1,0 +1,1 @@
+"""How arrays become pictures. Views know no model and do no model arithmetic."""

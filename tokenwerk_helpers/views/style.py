@@ -1,0 +1,167 @@
+"""The one place for colours, colour maps and type sizes.
+
+A role keeps its colour in every figure, diagram and caption. The hues are those of Okabe and Ito (Color
+Universal Design, 2008), which stay apart for colour-blind eyes, with the lighter ones darkened until they read
+on white paper.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from matplotlib import colormaps, rcParams
+from matplotlib.artist import Artist
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+ROLES = {
+    "residual": "#0072b2",  # blue: the direct path
+    "attention": "#d55e00",  # vermilion
+    "mlp": "#009e73",  # green
+    "norm": "#b3628f",  # purple-pink
+    "embedding": "#b98700",  # ochre
+    "head": "#3a8fc4",  # sky
+    "gradient": "#6a4fb3",  # violet
+    "masked": "#8f8f8f",  # grey, hatched
+}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The neutral colours of a page: ink for text, paper below, grid for what stays in the background."""
+
+    ink: str
+    soft: str
+    grid: str
+    paper: str
+
+
+LIGHT = Theme(ink="#1f2328", soft="#59636e", grid="#d8dee4", paper="#ffffff")
+DARK = Theme(ink="#e6e8eb", soft="#a3abb4", grid="#3d444d", paper="#16191d")
+
+# Points at 100 % zoom: one size for text, one for small print, one for a title.
+TEXT_SIZE, SMALL_SIZE, TITLE_SIZE = 9.5, 8.0, 10.5
+FONT = "DejaVu Sans"  # ships with matplotlib, so a still looks the same on every machine
+MASK_HATCH = "////"
+
+STYLE = {
+    "font.family": FONT,
+    "font.size": TEXT_SIZE,
+    "axes.titlesize": TITLE_SIZE,
+    "axes.labelsize": TEXT_SIZE,
+    "xtick.labelsize": SMALL_SIZE,
+    "ytick.labelsize": SMALL_SIZE,
+    "legend.fontsize": SMALL_SIZE,
+    "legend.frameon": False,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": LIGHT.soft,
+    "axes.labelcolor": LIGHT.ink,
+    "axes.facecolor": LIGHT.paper,
+    "axes.grid": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "grid.color": LIGHT.grid,
+    "grid.linewidth": 0.8,
+    "text.color": LIGHT.ink,
+    "text.parse_math": False,  # a `$` typed by a reader is a dollar sign
+    "xtick.color": LIGHT.soft,
+    "ytick.color": LIGHT.soft,
+    "xtick.labelcolor": LIGHT.ink,
+    "ytick.labelcolor": LIGHT.ink,
+    "figure.facecolor": LIGHT.paper,
+    "hatch.color": ROLES["masked"],
+    "hatch.linewidth": 0.7,
+    "lines.linewidth": 2.0,
+}
+
+
+# Every figure of the book has this style, the reader's own too. Set once at import, since matplotlib reads
+# many of these values only when it draws (late ticks, say), where a context around the drawing has ended.
+rcParams.update(STYLE)
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of_ten(value: float, _position=None) -> str:
+    """A tick label such as 10⁻³ in plain letters, for logarithmic axes (formulas are switched off)."""
+    exponent = round(float(np.log10(value)))
+    return f"10{str(exponent).translate(SUPERSCRIPT)}" if np.isclose(value, 10.0**exponent) else ""
+
+
+def log_axis(axis) -> None:
+    """Make this axis (`axes.xaxis` or `axes.yaxis`) logarithmic with readable labels."""
+    setter = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
+    setter("log")
+    axis.set_major_formatter(FuncFormatter(power_of_ten))
+    axis.set_minor_formatter(NullFormatter())
+
+
+@cache
+def table(kind: str, dark: bool = False) -> np.ndarray:
+    """The 256 colours of a "sequential" or "diverging" scale as bytes.  # (256, 3)
+
+    Live matrices and stills share these tables. Sequential runs from the paper to one strong blue; diverging
+    is centred on zero, blue below and red above.
+    """
+    if kind == "sequential":
+        stops = ["#16191d", "#123a5c", "#1f6fa8", "#66b2e8", "#d6ecff"] if dark else [
+            "#ffffff", "#cfe1f2", "#7fb2d9", "#2b7bba", "#083d77"
+        ]  # fmt: skip
+        colours = LinearSegmentedColormap.from_list("sequential", stops)
+    elif kind == "diverging":
+        colours = colormaps["berlin" if dark else "RdBu_r"]
+    else:
+        raise ValueError(f'kind is "sequential" or "diverging", not {kind!r}')
+    return np.round(colours(np.linspace(0, 1, 256))[:, :3] * 255).astype(np.uint8)
+
+
+def luminance(rgb) -> np.ndarray:
+    """Relative luminance (WCAG 2) of colours given as bytes.  # (..., 3) -> (...)"""
+    channel = np.asarray(rgb, dtype=float) / 255
+    linear = np.where(channel <= 0.04045, channel / 12.92, ((channel + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
+
+
+def text_on(rgb) -> str:
+    """Black or white, whichever reads better on this colour (bytes)."""
+    return "#000000" if luminance(rgb) > 0.179 else "#ffffff"
+
+
+def paint(figure: Figure, dark: bool) -> None:
+    """Turn every neutral colour of the figure to the dark or the light theme; role colours stay."""
+    old, new = (LIGHT, DARK) if dark else (DARK, LIGHT)
+    swap = {getattr(old, name): getattr(new, name) for name in ("ink", "soft", "grid", "paper")}
+    for artist in figure.findobj():
+        _paint_artist(artist, swap)
+
+
+def _paint_artist(artist: Artist, swap: dict[str, str]) -> None:
+    if isinstance(artist, Text):
+        names = ["color"]
+        if artist.get_bbox_patch() is not None:
+            _paint_artist(artist.get_bbox_patch(), swap)
+    else:
+        names = ["facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor"]
+    for name in names:
+        getter, setter = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
+        if getter is None or setter is None:
+            continue
+        value = getter()
+        if isinstance(value, np.ndarray) and value.ndim == 2:  # a collection: one row a member
+            value = value[0] if len(value) == 1 else None
+        if value is None or (isinstance(value, str) and value in ("none", "auto")):
+            continue
+        _swap_colour(value, setter, swap)
+
+
+def _swap_colour(value, setter, swap: dict[str, str]) -> None:
+    alpha = value[3] if not isinstance(value, str) and len(value) == 4 else 1.0
+    if alpha == 0:
+        return
+    new = swap.get(to_hex(value))
+    if new is not None:
+        setter(new)
