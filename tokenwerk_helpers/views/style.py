@@ -1,7 +1,7 @@
 """The one place for colours, colour maps and type sizes.
 
 A role keeps its colour in every figure, diagram and caption. The hues are those of Okabe and Ito (Color
-Universal Design, 2008), which stay apart for colour-blind eyes, with the lighter ones darkened until they read
+Universal Design, 2008), which stay apart for colour-blind eyes; the lighter ones are darkened until they read
 on white paper.
 """
 
@@ -39,7 +39,7 @@ class Theme:
 
 
 LIGHT = Theme(ink="#1f2328", soft="#59636e", grid="#d8dee4", paper="#ffffff")
-DARK = Theme(ink="#e6e8eb", soft="#a3abb4", grid="#3d444d", paper="#16191d")
+DARK = Theme(ink="#e6e8eb", soft="#a3abb4", grid="#3d444d", paper="#111111")
 
 # Points at 100 % zoom: one size for text, one for small print, one for a title.
 TEXT_SIZE, SMALL_SIZE, TITLE_SIZE = 9.5, 8.0, 10.5
@@ -108,7 +108,7 @@ def table(kind: str, dark: bool = False) -> np.ndarray:
     is centred on zero, blue below and red above.
     """
     if kind == "sequential":
-        stops = ["#16191d", "#123a5c", "#1f6fa8", "#66b2e8", "#d6ecff"] if dark else [
+        stops = ["#111111", "#123a5c", "#1f6fa8", "#66b2e8", "#d6ecff"] if dark else [
             "#ffffff", "#cfe1f2", "#7fb2d9", "#2b7bba", "#083d77"
         ]  # fmt: skip
         colours = LinearSegmentedColormap.from_list("sequential", stops)

@@ -1,0 +1,151 @@
+"""Explorer: controls, one computation and views, kept in step.
+
+A page's live view is a subclass with four parts that read in the order of the data:
+
+    class Doubling(Explorer):
+        def __init__(self):
+            self.figure = LiveFigure(6, 2)
+            ...                                                     # draw once
+            super().__init__({"x": slider(_("x"), -2, 2, 1)}, [[self.figure]])
+
+        compute = staticmethod(double)                              # settings -> result, knows no widget
+        def show(self, result): ...                                 # arrays into the views
+        def sentence(self, result): ...                             # what the numbers say, in words
+
+The base class adds what all of them share: layout, reset, the caption, the message area and the still twin.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as widgets
+
+from ..language import _
+from ..views.figure import with_still
+from ..views.still import stacked
+from ..views.text import LiveText
+from .cells import close_twins
+
+
+class ReaderMistake(ValueError):
+    """Something a reader entered cannot be used; the message says why in the reader's language."""
+
+
+class Explorer:
+    """Controls that drive one computation and its views.
+
+    `controls` maps the names of `compute`'s arguments to widgets with a `value`; `rows` holds the views from
+    top to bottom, each row from left to right. A view is a widget with `.png() -> bytes`.
+    """
+
+    def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
+        self.controls = controls
+        self.rows = rows
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.caption = LiveText(role="status")
+        self.message = LiveText(role="alert")
+        self._initial = {name: control.value for name, control in controls.items()}
+        self._waiting = False
+        self.widget = self._lay_out(buttons)
+        for control in controls.values():
+            control.observe(self._react, "value")
+        close_twins(self)
+        self.update()
+
+    # ---- what a subclass says ----
+
+    def compute(self, **settings) -> Any:
+        """The result for these settings; pure, so that a test can call it without widgets."""
+        raise NotImplementedError
+
+    def show(self, result: Any) -> None:
+        """Put the result's arrays into the views."""
+        raise NotImplementedError
+
+    def sentence(self, result: Any) -> str:
+        """What is to be seen, in words and with its numbers."""
+        raise NotImplementedError
+
+    # ---- what all share ----
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The value of every control by name."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    def update(self) -> None:
+        """Compute from the controls as they stand and show the result."""
+        result = self.compute(**self.settings)
+        self.show(result)
+        self.caption.value = self.sentence(result)
+        self.result = result
+
+    def set(self, **settings) -> None:
+        """Move several controls at once and compute once."""
+        self._waiting = True
+        try:
+            for name, value in settings.items():
+                self.controls[name].value = value
+        finally:
+            self._waiting = False
+        self._react()
+
+    def reset(self) -> None:
+        """Put every control back to where it began."""
+        self.set(**self._initial)
+
+    def guarded(self, action: Callable) -> Callable:
+        """A callback around `action` whose errors appear in the message area, not in a log."""
+
+        def callback(*event):
+            self.error = None
+            self.message.value = ""
+            try:
+                action(*event)
+            except ReaderMistake as mistake:
+                self.error = mistake
+                self.message.value = str(mistake)
+            except Exception as error:
+                self.error = error
+                self.message.value = _("That did not work ({kind}): {text}").format(
+                    kind=type(error).__name__, text=error
+                )
+
+        return callback
+
+    def png(self) -> bytes:
+        """The still twin: the views as they stand, on light paper."""
+        return stacked([[view.png() for view in row] for row in self.rows])
+
+    def close(self) -> None:
+        """Let go of the widgets and their callbacks."""
+        for control in self.controls.values():
+            control.unobserve_all()
+        _close(self.widget)
+
+    def _react(self, _change=None) -> None:
+        # The front end keeps at most one message under way and folds later moves of a control into the next,
+        # so a drag never queues: computing at once, in the handler, is what lets the last position win.
+        if not self._waiting:
+            self.guarded(lambda: self.update())()
+
+    def _lay_out(self, buttons) -> widgets.Widget:
+        reset = widgets.Button(description=_("Reset"), icon="undo", layout=widgets.Layout(width="auto"))
+        reset.on_click(self.guarded(lambda _button: self.reset()))
+        wrap = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 18px")
+        controls = widgets.HBox([*self.controls.values(), *buttons, reset], layout=wrap)
+        gap = widgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="8px 20px")
+        views = [widgets.HBox(row, layout=gap) for row in self.rows]
+        root = widgets.VBox([controls, self.message, *views, self.caption])
+        root.add_class("tokenwerk-explorer")
+        return root
+
+    def _repr_mimebundle_(self, **_kwargs):
+        return with_still(self.widget._repr_mimebundle_(), self.png(), self.caption.value)
+
+
+def _close(widget: widgets.Widget) -> None:
+    for child in getattr(widget, "children", ()):
+        _close(child)
+    widget.close()

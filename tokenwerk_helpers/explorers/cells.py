@@ -1,0 +1,30 @@
+"""Which cell is running, so that a cell run twice leaves one live view and not two."""
+
+from collections import defaultdict
+
+from IPython import get_ipython
+
+_living: dict[str, list] = defaultdict(list)  # cell id -> (execution count, explorer)
+
+
+def running_cell() -> tuple[str, int] | None:
+    """The id and execution count of the cell that runs now, None outside a notebook front end."""
+    shell = get_ipython()
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return None
+    cell = kernel.get_parent("shell").get("metadata", {}).get("cellId")
+    return (cell, shell.execution_count) if cell else None
+
+
+def close_twins(explorer) -> None:
+    """Close what an earlier run of this cell has left, and remember the explorer for the next."""
+    where = running_cell()
+    if where is None:
+        return
+    cell, count = where
+    for earlier, twin in _living[cell]:
+        if earlier != count:
+            twin.close()
+    _living[cell] = [(earlier, twin) for earlier, twin in _living[cell] if earlier == count]
+    _living[cell].append((count, explorer))
