@@ -71,39 +71,46 @@ def scaled_dot_product(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
 
 
-def hide(scores: Tensor, allowed: Tensor | None) -> Tensor:
-    """Lower every score that is not allowed to -inf: the matrix M of 0 and -inf, added. None hides nothing.
+def additive_mask(allowed: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The matrix M that hides when added to scores: 0 where allowed, -inf elsewhere. Shape as `allowed`.
 
-    scores (..., T, T), allowed boolean and broadcastable to it. TypeError for another dtype, ValueError for
-    a shape that does not fit.
+    TypeError unless `allowed` is boolean.
     """
-    if allowed is None:
-        return scores
     if allowed.dtype != torch.bool:
         raise TypeError(
             f"allowed must be boolean (True = may look), not {allowed.dtype}: added to the scores, "
             "a float mask of 0 and 1 hides nothing and leaks what it should hide; pass allowed.bool()"
         )
+    return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -math.inf)
+
+
+def hide(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """Lower every score that is not allowed to -inf, leave the others as they are; None hides nothing.
+
+    scores (..., T, T), allowed boolean and broadcastable to it; ValueError for a shape that does not fit.
+    """
+    if allowed is None:
+        return scores
     fits = all(a in (1, s) for a, s in zip(allowed.shape[::-1], scores.shape[::-1]))
-    if allowed.dim() > scores.dim() or not fits:
+    if not fits or allowed.dim() > scores.dim():
         raise ValueError(
             f"allowed {tuple(allowed.shape)} does not fit scores {tuple(scores.shape)}: "
             "its dimensions must be 1 or equal, read from the right; a mask per text is (B, 1, T, T)"
         )
-    return scores.masked_fill(~allowed, -math.inf)
+    return scores + additive_mask(allowed, scores.dtype)
 
 
 def softmax(masked_scores: Tensor) -> Tensor:
     """Turn each row of scores into weights that sum to 1; -inf becomes exactly 0. Shape stays (..., T, T).
 
-    A row with nothing but -inf has no such weights (0/0): it becomes a row of zeros, with zero gradient,
-    never NaN.
+    A row with nothing but -inf has no such weights (0/0): it becomes a row of zeros, with zero gradient.
     """
-    empty = masked_scores.amax(dim=-1, keepdim=True) == -math.inf  # (..., T, 1)
-    if not empty.any():
-        return masked_scores.softmax(dim=-1)
-    # Filled before as well as after: NaN times a zero gradient would still be NaN on the way back.
-    return masked_scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
+    weights = masked_scores.softmax(dim=-1)
+    if weights[..., :1].isnan().any():  # rare: only then look for the empty rows
+        empty = (masked_scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
+        # Filled before softmax too: on the way back, NaN times zero would be NaN.
+        weights = masked_scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
+    return weights
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -289,5 +296,5 @@ class Decoder(nn.Module):
                 f"keep the last {context} ids and number them anew"
             )
         outside = (ids < 0) | (ids >= V)
-        if not ids.is_meta and outside.any():
+        if outside.any():
             raise IndexError(f"no token row for id {ids[outside][0]}: the vocabulary's ids are 0 to {V - 1}")
