@@ -70,7 +70,7 @@ def running_with(model: nn.Module, replace: Mapping[str, Replacement]) -> Iterat
     """Within the `with`, every run of the model continues with the replacements in place of the named values.
 
     A replacement is a function of what the module returns (a copy, it may be changed in place) or a
-    `FromInputs`. It must return the same shape, ValueError if not; KeyError for a name the model does not have.
+    `FromInputs`. It must return the same shape, else ValueError; KeyError for a name the model does not have.
     Mode and gradients stay as the caller has set them. If nested, the inner `with` has the last word.
     """
     modules = _modules(model)
