@@ -1,0 +1,32 @@
+"""How this project wants JupyterLab: prompt, quiet, and alone.
+
+In force under `make lab` and in the browser tests; by hand: jupyter lab --config=lab/jupyter_lab_config.py
+"""
+
+import os
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_runtime_dir
+
+HERE = Path(__file__).parent
+c = get_config()  # noqa: F821
+
+# Sliders answer without the server's stall of 40 ms (see tokenwerk_helpers/server.py).
+c.ServerApp.kernel_websocket_connection_class = "tokenwerk_helpers.server.PromptWebsocketConnection"
+
+# Nothing pops up and nothing is asked of the network: no news, no look for updates, no list of extensions.
+c.LabApp.news_url = None
+c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
+c.LabApp.extension_manager = "readonly"
+c.LanguageServerManager.autodetect = False
+# Without overrides.json, there, the page would still ask whether it may fetch news.
+c.LabApp.app_settings_dir = str(HERE)
+
+c.ServerApp.root_dir = str(HERE.parent / "notebooks")
+c.LabApp.default_url = "/lab/tree/00_start.ipynb"
+
+# Checkpoints are kept with the server's other passing files, not beside the notebooks.
+c.FileCheckpoints.checkpoint_dir = str(Path(jupyter_runtime_dir()) / "tokenwerk-checkpoints")
+
+# Root in a container is allowed to read a book, too.
+c.ServerApp.allow_root = getattr(os, "geteuid", lambda: 1)() == 0

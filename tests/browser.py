@@ -1,0 +1,364 @@
+"""A real JupyterLab in a real Chromium: for the browser tests, and to look at what a reader will see.
+
+    python -m tests.browser shoot 01_residual 03_mlp --theme light dark --width 1300 700 --out pictures
+    python -m tests.browser shoot scratch/try.ipynb --cells 3 5
+
+`shoot` opens a notebook as a page of that width, runs all its cells and saves a picture of every output, and
+one of the whole page. It prints what went wrong: errors of cells and of the console, calls to other hosts.
+Several notebooks, widths and themes in one call share one start.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM_OPTIONS = (
+    *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--disable-quic", "--hide-scrollbars", "--font-render-hinting=none"),
+    # Chromium's own sandbox refuses to run as root.
+    *(("--no-sandbox",) if getattr(os, "geteuid", lambda: 1)() == 0 else ()),
+)
+TALLEST = 12_000  # pixels; beyond about 16,000 Chromium paints nothing
+
+# Loaded by every Python process of the server and its kernels: notes each address that is not this machine.
+WITNESS = """
+import os, sys
+def witness(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        host = arguments[0] if event == "socket.getaddrinfo" else arguments[1]
+        host = host[0] if isinstance(host, tuple) else host
+        if isinstance(host, str) and host not in ("", "localhost", "::1") and host[:4] != "127.":
+            with open(os.environ["TOKENWERK_WITNESS"], "a", encoding="utf-8") as file:
+                file.write(f"{event} {host}\\n")
+sys.addaudithook(witness)
+"""
+
+
+# ---- the server ----
+
+
+def free_port() -> int:
+    """A port nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Lab:
+    """A running JupyterLab with `make lab`'s options, over a copy of notebooks, with settings of its own."""
+
+    def __init__(self, home: Path, options: tuple[str, ...] = ()):
+        self.home = home
+        self.notebooks = home / "notebooks"
+        self.calls = home / "calls.txt"
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self._make_home()
+        command = [sys.executable, "-m", "jupyterlab", f"--config={ROOT / 'lab' / 'jupyter_lab_config.py'}"]
+        command += ["--no-browser", "--IdentityProvider.token=", f"--port={urlsplit(self.url).port}"]
+        command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={self.notebooks}"]
+        # The page's own command registry, so that "run all" is JupyterLab's and not an imitation.
+        command += ["--LabApp.expose_app_in_browser=True", *options]
+        self._log = (home / "server.log").open("w", encoding="utf-8")
+        self.process = subprocess.Popen(
+            command, cwd=home, env=self._environment(), stdout=self._log, stderr=self._log
+        )
+        self._wait_until_up()
+
+    def _make_home(self) -> None:
+        self.notebooks.mkdir(parents=True)
+        for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+            shutil.copy(path, self.notebooks)
+        (self.home / "python").mkdir()
+        (self.home / "python" / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
+
+    def _environment(self) -> dict[str, str]:
+        folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        folders += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
+        environment = {name: text for name, text in os.environ.items() if name != "TOKENWERK_LANG"}
+        environment |= {name: str(self.home / name.lower()) for name in folders}
+        paths = (str(self.home / "python"), str(ROOT), os.environ.get("PYTHONPATH"))
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        environment["TOKENWERK_WITNESS"] = str(self.calls)
+        return environment
+
+    def _wait_until_up(self) -> None:
+        for _ in range(600):
+            if self.process.poll() is not None:
+                break
+            try:
+                urllib.request.urlopen(f"{self.url}/api", timeout=30).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        self.close()
+        raise RuntimeError("JupyterLab did not start:\n" + (self.home / "server.log").read_text("utf-8"))
+
+    def foreign_calls(self) -> list[str]:
+        """What the server or a kernel asked of other machines."""
+        return self.calls.read_text("utf-8").splitlines() if self.calls.exists() else []
+
+    def close(self) -> None:
+        """Stop the server and, with it, its kernels."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._log.close()
+
+
+@contextmanager
+def lab(options: tuple[str, ...] = ()) -> Iterator[Lab]:
+    """A JupyterLab in a temporary folder, gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="tokenwerk-lab-", ignore_cleanup_errors=True) as folder:
+        server = Lab(Path(folder), options)
+        try:
+            yield server
+        finally:
+            server.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A Chromium without a window."""
+    if CHROMIUM is None:
+        raise RuntimeError("no Chromium found: install the package `chromium`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+# ---- one notebook in one page ----
+
+
+class Notebook:
+    """One notebook open in a page of its own; it keeps what the console and the network said meanwhile."""
+
+    def __init__(
+        self, browser: Browser, server: Lab, name: str, width=1300, height=900, theme="light", scale=1
+    ):
+        self.server = server
+        self.name = name
+        self.console_errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, device_scale_factor=scale, reduced_motion="reduce"
+        )
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
+        self._listen()
+        # The page of a single document: as wide as the window, without JupyterLab's side bars.
+        self.page.goto(f"{server.url}/doc/tree/{name}?reset")
+        self.page.wait_for_function(READY, timeout=90_000)
+        self.set_theme(theme)
+
+    def _listen(self) -> None:
+        self.page.on("console", self._note_console)
+        self.page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        self.page.on("request", self._note_request)
+
+    def _note_console(self, message) -> None:
+        if message.type == "error":
+            self.console_errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _note_request(self, request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1":
+            self.foreign_requests.append(request.url)
+
+    def command(self, name: str, **arguments) -> None:
+        """Carry out a JupyterLab command, as its menu would, and wait for its end."""
+        self.page.evaluate(
+            "([name, given]) => jupyterapp.commands.execute(name, given).then(() => null)", [name, arguments]
+        )
+
+    def set_theme(self, theme: str) -> None:
+        """Switch JupyterLab to its "light" or "dark" theme."""
+        self.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
+        wanted = "true" if theme == "light" else "false"
+        self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{wanted}'")
+
+    def run_all(self) -> float:
+        """Run all cells, wait until the kernel is idle and every live view is drawn; the seconds it took."""
+        start = time.perf_counter()
+        self.page.evaluate(RUN_ALL)
+        seconds = time.perf_counter() - start
+        self.page.wait_for_function(DRAWN)
+        return seconds
+
+    def wait_until_idle(self) -> None:
+        """Wait until the kernel has answered everything it was asked."""
+        self.page.wait_for_function(IDLE)
+
+    @property
+    def explorers(self) -> Locator:
+        """The live views on the page."""
+        return self.page.locator(".tokenwerk-explorer")
+
+    def errors(self) -> list[str]:
+        """What cells and live views complain about: tracebacks, stderr, messages, lost widgets."""
+        return self.page.evaluate(ERRORS)
+
+    def show_everything(self) -> None:
+        """Make the window so high that the whole notebook is on it (a cell is painted only while in view)."""
+        for _ in range(2):  # what comes into view may grow
+            height = self.page.evaluate(HEIGHT)
+            width = self.page.viewport_size["width"]
+            self.page.set_viewport_size({"width": width, "height": min(int(height), TALLEST)})
+            self.page.wait_for_timeout(300)
+
+    def cell(self, number: int) -> Locator:
+        """The cell of that number, counted from 0 over all cells."""
+        return self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}']")
+
+    def code_cells(self) -> list[int]:
+        """The numbers of the cells that show an output."""
+        return self.page.evaluate(WITH_OUTPUT)
+
+    def shoot(self, place: Path, number: int | None = None) -> Path:
+        """Save a picture of one cell's output, or of the whole notebook, as PNG."""
+        target = self.page.locator(".jp-NotebookPanel-notebook")
+        if number is not None:
+            target = self.cell(number).locator(".jp-Cell-outputWrapper")
+            target.scroll_into_view_if_needed()
+        target.screenshot(path=place, animations="disabled")
+        return place
+
+    def close(self) -> None:
+        """End the kernel, so that its memory does not add to the next one's, and close the page."""
+        self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
+        self.context.close()
+
+
+# In the page: `jupyterapp` is JupyterLab itself.
+READY = """() => {
+  const panel = window.jupyterapp?.shell.currentWidget;
+  const session = panel?.context?.isReady && panel.sessionContext;
+  return session?.isReady && session.session?.kernel?.status === 'idle' && panel.content.widgets.length > 0;
+}"""
+IDLE = "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
+RUN_ALL = "() => jupyterapp.commands.execute('notebook:run-all-cells').then(() => null)"
+# A live view says itself how often it has painted; one that is off the screen may wait until it is seen.
+DRAWN = """() => {
+  const seen = (view) => {
+    const box = view.getBoundingClientRect();
+    return box.height > 0 && box.top < innerHeight && box.bottom > 0;
+  };
+  const views = [...document.querySelectorAll('canvas[data-painted], img.tokenwerk-figure')].filter(seen);
+  const loading = document.querySelectorAll('.jupyter-widgets-view .lm-mod-hidden.loading').length;
+  return !loading && views.every((view) => Number(view.dataset.painted) > 0 && view.complete !== false);
+}"""
+ERRORS = """() => {
+  const kinds = ['application/vnd.jupyter.error', 'application/vnd.jupyter.stderr'];
+  const wrong = kinds.map((kind) => `.jp-OutputArea-output[data-mime-type="${kind}"]`);
+  wrong.push('.jupyter-widgets-error-widget', '.jp-OutputArea .jp-mod-error');
+  const texts = [...document.querySelectorAll(wrong.join(','))].map((node) => node.innerText);
+  const alerts = [...document.querySelectorAll('.tokenwerk-message')].map((node) => node.innerText);
+  return [...texts, ...alerts].filter((text) => text.trim());
+}"""
+HEIGHT = """() => {
+  const cells = document.querySelectorAll('.jp-NotebookPanel-notebook .jp-Cell');
+  const outer = document.querySelector('.jp-NotebookPanel-notebook .jp-WindowedPanel-outer');
+  const [first, last] = [cells[0], cells[cells.length - 1]].map((cell) => cell.getBoundingClientRect());
+  return last.bottom - first.top + innerHeight - outer.clientHeight + 30;
+}"""
+WITH_OUTPUT = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')]
+  .filter((cell) => cell.querySelector('.jp-OutputArea-output'))
+  .map((cell) => Number(cell.dataset.windowedListIndex))"""
+
+
+@contextmanager
+def opened(browser: Browser, server: Lab, name: str, **page) -> Iterator[Notebook]:
+    """The notebook in a page of its own, closed at the end."""
+    notebook = Notebook(browser, server, name, **page)
+    try:
+        yield notebook
+    finally:
+        notebook.close()
+
+
+# ---- by hand ----
+
+
+def shoot(arguments: argparse.Namespace) -> int:
+    """Photograph the outputs of notebooks; 1 when something went wrong in one."""
+    Path(arguments.out).mkdir(parents=True, exist_ok=True)
+    complaints = []
+    with lab() as server, chromium() as browser:
+        for given in map(Path, arguments.notebooks):
+            path = given if given.suffix else NOTEBOOKS / f"{given.name}.ipynb"
+            lay_out(path, server.notebooks / path.name)
+            with opened(browser, server, path.name, scale=arguments.scale) as notebook:
+                if not arguments.still:
+                    print(f"{path.name}: ran in {notebook.run_all():.1f} s", flush=True)
+                for width, theme in itertools.product(arguments.width, arguments.theme):
+                    photograph(notebook, width, theme, arguments)
+                complaints += notebook.errors() + notebook.console_errors + notebook.foreign_requests
+        complaints += server.foreign_calls()
+    for complaint in complaints:
+        print("WRONG:", complaint)
+    return 1 if complaints else 0
+
+
+def lay_out(source: Path, target: Path) -> None:
+    """Copy a notebook; one that names no kernel gets ours, or JupyterLab would ask for it."""
+    notebook = json.loads(source.read_text("utf-8"))
+    notebook["metadata"].setdefault("kernelspec", {"name": "python3", "display_name": "Python 3"})
+    target.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def photograph(notebook: Notebook, width: int, theme: str, arguments: argparse.Namespace) -> None:
+    """Save the pictures of one width and theme and print their names."""
+    notebook.page.set_viewport_size({"width": width, "height": 900})
+    notebook.set_theme(theme)
+    notebook.show_everything()
+    notebook.page.wait_for_timeout(500)  # figures are drawn anew for theme and width
+    stem = f"{Path(notebook.name).stem}-{theme}-{width}"
+    if arguments.cells is None:
+        print(notebook.shoot(Path(arguments.out) / f"{stem}.png"), flush=True)
+    for number in arguments.cells or notebook.code_cells():
+        try:
+            print(notebook.shoot(Path(arguments.out) / f"{stem}-cell{number:02d}.png", number), flush=True)
+        except Error as error:
+            print(f"cell {number}: {error.message.splitlines()[0]}")
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.browser", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("shoot", help="run a notebook and photograph its outputs")
+    command.add_argument("notebooks", nargs="+", help="names as 01_residual, or paths of any notebooks")
+    command.add_argument("--theme", nargs="+", choices=("light", "dark"), default=["light"])
+    command.add_argument("--width", nargs="+", type=int, default=[1300], help="of the window, in pixels")
+    command.add_argument("--scale", type=float, default=1, help="device pixels per pixel")
+    command.add_argument("--cells", type=int, nargs="+", help="only these, counted from 0 over all cells")
+    command.add_argument("--still", action="store_true", help="do not run: show the page as it is stored")
+    command.add_argument("--out", default="pictures", help="folder for the pictures")
+    return shoot(parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
