@@ -89,7 +89,9 @@ def canonical_output(output: NotebookNode, count: int) -> NotebookNode | None:
     output.data = {kind: value for kind, value in output.data.items() if kind != WIDGET_VIEW}
     if "image/png" in output.data:
         output.data["image/png"] = undated(output.data["image/png"])
-    output.metadata = {}
+    # The width on the page belongs to the picture; all else is the tool's.
+    sizes = {kind: value for kind, value in output.metadata.items() if kind in STORED_TYPES}
+    output.metadata = nbformat.from_dict(sizes)
     return output if output.data else None
 
 
@@ -230,8 +232,10 @@ def refresh(path: Path) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Refresh the named notebooks, or all; exit code 1 when one was refused."""
-    # The stored pages are the German ones, whatever language their maker reads.
-    os.environ.pop("TOKENWERK_LANG", None)
+    # The stored pages are the German ones, in the page's own pictures, whatever their maker has set.
+    for name in ("TOKENWERK_LANG", "MPLBACKEND"):
+        os.environ.pop(name, None)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two notebooks at a time: more threads would only wait
     paths = [Path(argument) for argument in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))
     refused = 0
     with ThreadPoolExecutor(2) as pool:
