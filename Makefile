@@ -1,0 +1,56 @@
+# Every target does its own set-up in .venv; where nothing changed, that takes no time.
+#
+#   make lab         open the book in JupyterLab
+#   make test        prove it: units, properties, notebooks, a real browser
+#   make refresh     run all notebooks and store them in canonical form
+#   make messages    bring the catalogues in step with the code, list what has no German yet
+#   make retrain     train the shipped model again and print what it can do (one to two minutes)
+#   make benchmark   slider latency, import time, running time of the notebooks
+#   make lint        style of the code
+
+PYTHON  ?= python3
+WORKERS ?= 2
+BIN     := .venv/bin
+VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -d' ' -f1)
+READER  := .venv/reader-$(VERSION)
+MAKER   := .venv/maker-$(VERSION)
+
+.PHONY: lab test refresh messages retrain benchmark lint
+.DEFAULT_GOAL := lab
+
+lab: $(READER)
+	$(BIN)/python -m jupyterlab --config=lab/jupyter_lab_config.py $(LAB_OPTIONS)
+
+test: $(MAKER)
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
+
+refresh: $(MAKER)
+	$(BIN)/python -m tests.refresh $(NOTEBOOKS)
+
+messages: $(MAKER)
+	$(BIN)/python -m tests.messages update
+	$(BIN)/python -m tests.messages missing
+
+retrain: $(READER)
+	$(BIN)/python -m tokenwerk_helpers.retrain $(RETRAIN_OPTIONS)
+
+benchmark: $(MAKER)
+	$(BIN)/python -m tests.benchmarks.slider_latency
+	$(BIN)/python -m tests.benchmarks.running_time
+
+lint: $(MAKER)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# ---- set-up ----
+# The stamps carry a checksum of what they were installed from: a change there makes a new stamp necessary.
+
+$(READER): WANTED := requirements.txt
+$(MAKER):  WANTED := requirements-dev.txt
+$(READER) $(MAKER):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed; '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || \
+	  { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r $(WANTED)
+	@rm -f $(basename $(READER))-* ; touch $@
