@@ -29,8 +29,7 @@ GPT2_WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s
 
 
 class _Kinds(dict):
-    """Code point -> an ASCII character of the same kind (letter, number, space or mark), for
-    `str.translate`."""
+    """Code point -> an ASCII character of its kind (letter, number, space, mark), for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -56,22 +55,20 @@ def split(text: str, pattern: str = WORDS) -> list[str]:
     """Split a text into words, marks and white space; joined again they are the text.
 
     Python's `re` does not know \\p{L}, so the pattern runs on a shadow of the text, in which every character
-    outside ASCII is replaced by an ASCII character of its kind. Both have the same length, so the cuts are
-    the same.
+    outside ASCII is replaced by an ASCII character of its kind: same length, same cuts. The kinds come from
+    Python's `unicodedata`; a letter younger than its tables counts as a mark.
     """
     shadow = text.translate(_KINDS)
     return [text[match.start() : match.end()] for match in _compiled(pattern).finditer(shadow)]
 
 
 def spell(word: str) -> list[bytes]:
-    """The bytes of a word in UTF-8, one by one; half an emoji (a lone surrogate) is no text and becomes
-    "?"."""
+    """The UTF-8 bytes of a word, one by one; half an emoji (a lone surrogate) is no text and becomes "?"."""
     return [BYTES[value] for value in word.encode("utf-8", "replace")]
 
 
 class Merge(NamedTuple):
-    """A learned merge: two pieces that become one, and how often they stood side by side when it was
-    learned."""
+    """A learned merge: two pieces that become one, and how often they stood side by side at that moment."""
 
     left: bytes
     right: bytes
@@ -124,8 +121,7 @@ def learn(words: Mapping[str, int]) -> Iterator[Merge]:
 
 
 class Step(NamedTuple):
-    """The pieces of a word, and the merge that led to them (None at the start, when they are single
-    bytes)."""
+    """The pieces of a word, and the merge that led to them (None at the start: single bytes)."""
 
     pieces: list[bytes]
     merge: tuple[bytes, bytes] | None
@@ -160,8 +156,10 @@ class Tokenizer:
         return len(self.tokens)
 
     def steps(self, word: str) -> Iterator[Step]:
-        """Yield the pieces of a word from its bytes to its tokens: at each step the merge learned first is
-        made."""
+        """Yield the pieces of a word, from bytes to tokens; each step makes the merge that was learned first.
+
+        Where a pair stands several times, all are merged at once, from left to right.
+        """
         pieces = spell(word)
         yield Step(pieces, None)
         while possible := [pair for pair in pairwise(pieces) if pair in self._rank]:
@@ -191,8 +189,7 @@ class Tokenizer:
         return self.tokens[id]
 
     def save(self, path: Path | str) -> None:
-        """Write the tokenizer as a Hugging Face `tokenizer.json`, which the `tokenizers` library opens as
-        well."""
+        """Write a Hugging Face `tokenizer.json`, which the `tokenizers` library opens as well."""
         text = json.dumps(_to_json(self), ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
@@ -217,8 +214,10 @@ def _vocabulary(merges: list[tuple[bytes, bytes]]) -> list[bytes]:
 
 
 def train(texts: Iterable[str], vocab_size: int | None = None) -> Tokenizer:
-    """Learn a tokenizer from texts: up to `vocab_size` tokens, or until every word of theirs is a single
-    token."""
+    """Learn from texts: up to `vocab_size` tokens, or until every word of theirs is a single token.
+
+    ValueError if `vocab_size` has no room for the 256 bytes and the two special tokens.
+    """
     base = len(_vocabulary([]))
     if vocab_size is not None and vocab_size < base:
         raise ValueError(f"vocab_size {vocab_size} is too small: the bytes and two special tokens are {base}")
@@ -239,11 +238,10 @@ _SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
 def label(token: bytes) -> str:
-    """A printable label of a token: " Katze" is "␣Katze", a newline "↵", a byte of an unfinished character
-    "‹C3›".
+    """A printable label of a token: "␣Katze" for " Katze", "↵" for a newline.
 
-    Other characters that show nothing are named, "‹U+200D›"; an accent alone sits on a dotted circle. Labels
-    are for the eye: a text that holds "␣" itself has the same label as one with a space.
+    A byte of a character that is cut apart is shown as "‹C3›", a character that shows nothing as "‹U+200D›";
+    an accent alone sits on a dotted circle. Labels are for the eye: "␣" in a text has the label of a space.
     """
     text = token.decode("utf-8", "surrogateescape")
     circle = "◌" if unicodedata.combining(text[:1] or " ") else ""
@@ -287,10 +285,7 @@ def _splitter(pattern: str) -> dict:
 def _pattern(splitter: dict) -> str:
     """The pattern of a `pre_tokenizer` entry; ValueError if it is none of ours."""
     if splitter.get("type") == "ByteLevel":
-        splitter = {
-            "use_regex": True,
-            "trim_offsets": True,
-        } | splitter  # absent in old files
+        splitter = {"use_regex": True, **splitter, "trim_offsets": True}  # old files, offsets: no other cuts
     for pattern in (WORDS, GPT2_WORDS):
         if splitter == _splitter(pattern):
             return pattern
