@@ -1,0 +1,840 @@
+// One matrix, or several as small multiples, on one canvas. Python sends numbers, labels, colours and words;
+// here they are laid out, painted, pointed at and clicked. Labels are only ever text, never HTML.
+
+const PADDING = 8;
+const GAP = 14; // between panels
+const TITLE_SIZE = 13;
+const LABEL_SIZE = 12;
+const SMALL_LABEL_SIZE = 10;
+const PRINT_SIZE = 11.5;
+const SMALLEST_PRINT = 8.5;
+const SMALLEST_CELL = 3;
+const GRID_FROM = 9; // cells below this many pixels touch, larger ones are ruled
+const HATCH_PITCH = 8;
+const CAPTION_LINE = 16;
+const BAR = { width: 110, height: 9 };
+
+const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// ---- numbers as text ------------------------------------------------------------------------------------
+
+function special(value) {
+  if (Number.isNaN(value)) return "NaN";
+  return value > 0 ? "∞" : "−∞";
+}
+
+// Round half to even like Python's format(), so that picture, still and sentence agree: 0.125 -> 0.12.
+// Exact for float32 numbers: 24 bits times 10 ** digits still fit into a double.
+export function fixed(value, digits) {
+  if (!Number.isFinite(value)) return special(value);
+  const scaled = Math.abs(value) * 10 ** digits;
+  if (scaled > 2 ** 52) return value.toExponential(digits).replace(/-/g, "−");
+  let whole = Math.floor(scaled);
+  const rest = scaled - whole;
+  if (rest > 0.5 || (rest === 0.5 && whole % 2 === 1)) whole += 1;
+  const text = (whole / 10 ** digits).toFixed(digits);
+  return value < 0 && whole > 0 ? `−${text}` : text;
+}
+
+// A number for the line of words: two digits more than in the cell, and never a tiny one that reads as zero.
+export function spoken(value, digits) {
+  if (!Number.isFinite(value)) return special(value);
+  if (value === 0) return "0";
+  if (Math.abs(value) >= 10 ** -(digits + 2)) return fixed(value, digits + 2);
+  const [mantissa, exponent] = value.toExponential(1).split("e");
+  return `${mantissa.replace("-", "−")}·10${[...exponent].map((sign) => SUPERSCRIPT[sign]).join("")}`;
+}
+
+function limitText(value, digits) {
+  const text = fixed(value, Math.max(digits, 2));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+export function inWords(template, fields) {
+  return template.replace(/\{(row|column|value|panel)\}/g, (_, name) => fields[name]);
+}
+
+// ---- arrays from the wire -------------------------------------------------------------------------------
+
+function bytesOf({ data }) {
+  // A copy, since a Float32Array must start at a multiple of four and a message part need not.
+  return ArrayBuffer.isView(data)
+    ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength)
+    : data.slice(0);
+}
+
+// The range of the colours: as asked for, or that of all visible finite cells.
+export function colourLimits(asked, kind, values, allowed) {
+  if (asked) return asked;
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (!Number.isFinite(value) || (allowed && !allowed[i])) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) [low, high] = [0, 1];
+  if (kind === "diverging") {
+    const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+    return [-reach, reach];
+  }
+  low = Math.min(low, 0);
+  return [low, high > low ? high : low + 1];
+}
+
+// The mask, one byte for each cell of each panel; a mask of two axes holds for all panels.
+function maskOf(wire, [panels, rows, columns]) {
+  if (!wire) return null;
+  const given = new Uint8Array(bytesOf(wire));
+  const cells = rows * columns;
+  if (given.length === panels * cells) return given;
+  if (given.length !== cells) return null;
+  const all = new Uint8Array(panels * cells);
+  for (let panel = 0; panel < panels; panel++) all.set(given, panel * cells);
+  return all;
+}
+
+// ---- layout: sizes and places in page pixels ------------------------------------------------------------
+
+// How the column labels stand over cells of this size: flat if they fit, else tilted, thinned when crowded.
+function columnLabels(widths, cell) {
+  const widest = Math.max(...widths);
+  if (widest <= cell - 4) return { size: LABEL_SIZE, angle: 0, step: 1, height: LABEL_SIZE + 3, overhang: 0 };
+  const roomy = (LABEL_SIZE * 1.1) / Math.sin(Math.PI / 4) <= cell;
+  const size = roomy ? LABEL_SIZE : SMALL_LABEL_SIZE;
+  const scale = size / LABEL_SIZE;
+  if (widest <= 26) {
+    return { size, angle: 0, step: Math.ceil((widest * scale + 5) / cell), height: size + 3, overhang: 0 };
+  }
+  const angle = roomy ? Math.PI / 4 : Math.PI / 3;
+  const step = Math.ceil((size * 1.1) / Math.sin(angle) / cell);
+  const kept = widths.map((width, column) => (column % step ? 0 : width * scale));
+  const reach = kept.map((width, column) => width * Math.cos(angle) - (widths.length - column - 0.5) * cell);
+  return {
+    size, angle, step,
+    height: Math.max(...kept) * Math.sin(angle) + size * 0.7,
+    overhang: Math.max(0, ...reach) + size * 0.4,
+  };
+}
+
+// Panels in lines of `perLine`, with the largest cells that fit.
+function fit(spec, perLine, width, ratio, left) {
+  const { panels, rows, columns } = spec;
+  const lines = Math.ceil(panels / perLine);
+  const headerOver = (height) =>
+    (spec.titled ? TITLE_SIZE + 6 : 0) + Math.max(height, CAPTION_LINE * spec.captions.length) + 6;
+  let labels = { height: LABEL_SIZE, overhang: 0 };
+  let cell, gap, header;
+  // Cells depend on the room labels take, labels on the size of the cells: settle in a few rounds.
+  for (let round = 0; round < 4; round++) {
+    gap = Math.max(GAP, labels.overhang + 4);
+    header = headerOver(labels.height);
+    const across = (width - left - PADDING - labels.overhang - (perLine - 1) * gap) / (perLine * columns.length);
+    const down = (spec.maxHeight - lines * (header + GAP)) / (lines * rows.length);
+    cell = Math.min(spec.maxCell, across, Math.max(down, panels > 1 ? 4 : 6));
+    cell = Math.max(SMALLEST_CELL, Math.floor(cell * ratio) / ratio);
+    labels = columnLabels(columns, cell);
+  }
+  gap = Math.max(GAP, labels.overhang + 4);
+  const pitch = Math.max(columns.length * cell + gap, spec.titleWidth + GAP);
+  return { perLine, lines, cell, labels, header: headerOver(labels.height), pitch, left };
+}
+
+function isBetter(one, other) {
+  if (one.cell !== other.cell) return one.cell > other.cell;
+  // Of equal cells the fewest lines; of equal lines the fullest last one: 4 + 4 rather than 5 + 3.
+  return one.lines < other.lines || (one.lines === other.lines && one.perLine < other.perLine);
+}
+
+// `spec`: panels, rows and columns (label widths), captions (widths), titled, titleWidth, maxCell, maxHeight.
+export function layout(spec, width, ratio) {
+  const left = PADDING + Math.max(...spec.rows, ...spec.captions) + 7;
+  let best = null;
+  for (let perLine = 1; perLine <= spec.panels; perLine++) {
+    const plan = fit(spec, perLine, width, ratio, left);
+    if (!best || isBetter(plan, best)) best = plan;
+  }
+  const { cell, perLine, lines, pitch, header, labels } = best;
+  const [panelWidth, panelHeight] = [spec.columns.length * cell, spec.rows.length * cell];
+  const snap = (length) => Math.round(length * ratio) / ratio;
+  const places = Array.from({ length: spec.panels }, (_, panel) => ({
+    x: snap(left + (panel % perLine) * pitch),
+    y: snap(PADDING + header + Math.floor(panel / perLine) * (header + panelHeight + GAP)),
+  }));
+  const bottom = places[places.length - 1].y + panelHeight;
+  const right = left + (perLine - 1) * pitch + Math.max(panelWidth, spec.titleWidth) + labels.overhang + PADDING;
+  const rowSize = cell >= LABEL_SIZE + 1 ? LABEL_SIZE : SMALL_LABEL_SIZE;
+  return {
+    ...best, places, panelWidth, panelHeight, bottom, right, lines,
+    rowSize, rowStep: Math.ceil((rowSize * 1.08) / cell),
+  };
+}
+
+// ---- colours --------------------------------------------------------------------------------------------
+
+// The 256 colours as pixels of ImageData (little endian: alpha, blue, green, red).
+function pixelsOf(table) {
+  const bytes = new Uint8Array(bytesOf({ data: table }));
+  return Uint32Array.from({ length: bytes.length / 3 }, (_, i) =>
+    (255 << 24) | (bytes[3 * i + 2] << 16) | (bytes[3 * i + 1] << 8) | bytes[3 * i]);
+}
+
+function colourIndex(value, [low, high]) {
+  return Math.min(255, Math.max(0, Math.floor(((value - low) / (high - low)) * 256)));
+}
+
+function hatchPattern(context, colour, ratio) {
+  const tile = document.createElement("canvas");
+  const size = (tile.width = tile.height = Math.round(HATCH_PITCH * ratio));
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = colour;
+  pen.lineWidth = 0.9 * ratio;
+  pen.beginPath();
+  for (const shift of [-size, 0, size]) {
+    pen.moveTo(shift - 1, size + 1);
+    pen.lineTo(shift + size + 1, -1);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+const isDark = () => document.body.dataset.jpThemeLight === "false";
+
+// ---- the view -------------------------------------------------------------------------------------------
+
+const LAYOUT_TRAITS = ["rows", "columns", "titles", "row_axis", "column_axis", "masked_legend", "digits", "kind",
+  "cell_size", "max_height", "legend"];
+const WORD_TRAITS = ["words", "masked_words", "hint", "alt", "editable"];
+let count = 0;
+
+class Matrix {
+  constructor(model, el) {
+    this.model = model;
+    this.cursor = null; // { panel, row, column }
+    this.widths = new Map();
+    this.cuts = new Map();
+    this.build(el);
+    this.cells = document.createElement("canvas"); // one pixel for each cell
+    this.queued = this.waiting = this.everything = false;
+    this.ends = [];
+    this.listen();
+    this.describe();
+    this.readArrays();
+    this.readTheme();
+  }
+
+  build(el) {
+    el.classList.add("tokenwerk-matrix");
+    const add = (tag, name) => {
+      const node = document.createElement(tag);
+      node.className = name;
+      el.append(node);
+      return node;
+    };
+    this.root = el;
+    this.canvas = add("canvas", "tokenwerk-matrix-canvas");
+    this.canvas.dataset.painted = "0";
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.readout = add("div", "tokenwerk-matrix-readout");
+    this.help = add("span", "tokenwerk-matrix-unseen");
+    this.help.id = `tokenwerk-matrix-help-${(count += 1)}`;
+    this.canvas.setAttribute("aria-describedby", this.help.id);
+    this.voice = add("div", "tokenwerk-matrix-unseen");
+    this.voice.setAttribute("aria-live", "polite");
+    this.pen = this.canvas.getContext("2d", { alpha: false });
+  }
+
+  on(target, event, handler, options) {
+    target.addEventListener(event, handler, options);
+    this.ends.push(() => target.removeEventListener(event, handler, options));
+  }
+
+  listenToModel(names, handler) {
+    for (const name of names) {
+      this.model.on(`change:${name}`, handler);
+      this.ends.push(() => this.model.off(`change:${name}`, handler));
+    }
+  }
+
+  listen() {
+    this.listenToModel(["values", "allowed", "limits"], () => this.readArrays());
+    this.listenToModel(["selected"], () => this.repaint(true));
+    this.listenToModel(LAYOUT_TRAITS, () => this.rearrange());
+    this.listenToModel(WORD_TRAITS, () => this.describe());
+    this.on(this.canvas, "pointermove", (event) => this.point(this.cellAt(event)));
+    this.on(this.canvas, "pointerleave", () => this.point(null));
+    this.on(this.canvas, "blur", () => this.point(null));
+    this.on(this.canvas, "click", (event) => this.click(this.cellAt(event)));
+    // Before JupyterLab, whose own arrow keys would walk from cell to cell of the notebook.
+    this.on(window, "keydown", (event) => this.key(event), true);
+    const theme = new MutationObserver(() => this.readTheme());
+    theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+    const size = new ResizeObserver(() => this.resize());
+    size.observe(this.root);
+    this.ends.push(() => theme.disconnect(), () => size.disconnect(), () => this.unwatchRatio?.());
+    this.watchRatio();
+  }
+
+  // Screens differ in density, and a window can be dragged from one to the other.
+  watchRatio() {
+    const query = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    const changed = () => {
+      this.unwatchRatio();
+      this.watchRatio();
+      this.rearrange();
+    };
+    query.addEventListener("change", changed);
+    this.unwatchRatio = () => query.removeEventListener("change", changed);
+  }
+
+  end() {
+    this.ended = true;
+    for (const end of this.ends) end();
+  }
+
+  // ---- what Python says ---------------------------------------------------------------------------------
+
+  readArrays() {
+    const wire = this.model.get("values");
+    const before = String(this.shape);
+    this.shape = wire.shape;
+    this.values = new Float32Array(bytesOf(wire));
+    this.allowed = maskOf(this.model.get("allowed"), this.shape);
+    const masked = this.allowed !== null;
+    if (before !== String(this.shape) || masked !== this.masked) {
+      this.masked = masked;
+      this.rearrange();
+    } else {
+      this.repaint(false);
+    }
+  }
+
+  readTheme() {
+    const { neutral, tables } = this.model.get("_appearance")[isDark() ? "dark" : "light"];
+    this.colours = neutral;
+    this.tables = {};
+    for (const [kind, { table, white }] of Object.entries(tables)) {
+      this.tables[kind] = { pixels: pixelsOf(table), white: new Uint8Array(bytesOf({ data: white })) };
+    }
+    this.pattern = null;
+    this.repaint(true);
+  }
+
+  describe() {
+    this.canvas.setAttribute("aria-label", this.model.get("alt"));
+    this.help.textContent = this.model.get("hint");
+    this.canvas.classList.toggle("tokenwerk-matrix-editable", this.model.get("editable"));
+    this.say();
+  }
+
+  label(axis, index) {
+    return this.model.get(axis)[index] ?? String(index + 1);
+  }
+
+  sentence({ panel, row, column }) {
+    const [, rows, columns] = this.shape;
+    const index = (panel * rows + row) * columns + column;
+    const hidden = this.allowed && !this.allowed[index];
+    return inWords(this.model.get(hidden ? "masked_words" : "words"), {
+      row: this.label("rows", row),
+      column: this.label("columns", column),
+      value: spoken(this.values[index], this.model.get("digits")),
+      panel: this.model.get("titles")[panel] ?? String(panel + 1),
+    });
+  }
+
+  // ---- where the cursor is ------------------------------------------------------------------------------
+
+  cellAt(event) {
+    if (!this.plan) return null;
+    const { places, panelWidth, panelHeight, cell, perLine } = this.plan;
+    for (const [panel, { x, y }] of places.entries()) {
+      const [column, row] = [Math.floor((event.offsetX - x) / cell), Math.floor((event.offsetY - y) / cell)];
+      const inside = event.offsetX < x + panelWidth && event.offsetY >= y && event.offsetY < y + panelHeight;
+      if (inside && column >= 0) return { panel, row, column };
+      // On the labels of a line: a row without a column.
+      if (inside && panel % perLine === 0) return { panel, row, column: -1 };
+    }
+    return null;
+  }
+
+  point(cursor) {
+    const same = cursor && this.cursor && ["panel", "row", "column"].every((key) => cursor[key] === this.cursor[key]);
+    if (same || cursor === this.cursor) return;
+    this.cursor = cursor;
+    this.say();
+    this.repaint(true);
+  }
+
+  say() {
+    const pointed = this.plan && this.cursor && this.cursor.column >= 0;
+    this.readout.textContent = pointed ? this.sentence(this.cursor) : this.model.get("hint");
+  }
+
+  key(event) {
+    if (event.composedPath()[0] !== this.canvas || event.altKey || event.metaKey) return;
+    if (!this.act(event)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  // Do what this key means; false if it means nothing here.
+  act({ key, ctrlKey, shiftKey }) {
+    const isAct = key === "Enter" || key === " ";
+    if (key === "Escape") return this.escape();
+    if (isAct && (ctrlKey || (shiftKey && key === "Enter"))) return false; // these run the notebook's cell
+    if (isAct) {
+      if (!this.cursor) this.move("Home", false);
+      this.click(shiftKey ? { ...this.cursor, column: -1 } : this.cursor);
+      return true;
+    }
+    return this.move(key, ctrlKey);
+  }
+
+  escape() {
+    if (this.model.get("selected") < 0 && !this.cursor) return false;
+    this.select(-1);
+    this.point(null);
+    return true;
+  }
+
+  move(key, far) {
+    const [panels, rows, columns] = this.shape;
+    const start = this.cursor && this.cursor.column >= 0 ? this.cursor : null;
+    let { panel, row, column } = start ?? { panel: 0, row: 0, column: 0 };
+    const go = {
+      ArrowUp: () => (row -= 1),
+      ArrowDown: () => (row += 1),
+      ArrowLeft: () => (column -= 1),
+      ArrowRight: () => (column += 1),
+      PageUp: () => (panel -= 1),
+      PageDown: () => (panel += 1),
+      Home: () => ((column = 0), far && (row = 0)),
+      End: () => ((column = columns - 1), far && (row = rows - 1)),
+    }[key];
+    if (!go || (far && !["Home", "End"].includes(key))) return false;
+    if (start) go(); // the first key only shows where the cursor is
+    // Over the edge lies the neighbouring panel.
+    if (column < 0 && panel > 0) [panel, column] = [panel - 1, columns - 1];
+    if (column >= columns && panel < panels - 1) [panel, column] = [panel + 1, 0];
+    const within = (index, length) => Math.min(length - 1, Math.max(0, index));
+    this.point({ panel: within(panel, panels), row: within(row, rows), column: within(column, columns) });
+    this.voice.textContent = this.sentence(this.cursor);
+    return true;
+  }
+
+  click(cursor) {
+    if (!cursor) return;
+    if (this.model.get("editable") && cursor.column >= 0) this.toggle(cursor);
+    else this.select(this.model.get("selected") === cursor.row ? -1 : cursor.row);
+  }
+
+  select(row) {
+    if (this.model.get("selected") === row) return;
+    this.model.set("selected", row);
+    this.model.save_changes();
+  }
+
+  // Allow a hidden cell, hide an allowed one; Python receives the whole new mask.
+  toggle({ panel, row, column }) {
+    const [panels, rows, columns] = this.shape;
+    const wire = this.model.get("allowed");
+    const shape = wire ? wire.shape : [rows, columns];
+    const data = wire ? new Uint8Array(bytesOf(wire)) : new Uint8Array(rows * columns).fill(1);
+    const layer = shape.length === 3 ? Math.min(panel, panels - 1) : 0;
+    data[(layer * rows + row) * columns + column] ^= 1;
+    this.model.set("allowed", { shape, data });
+    this.model.save_changes();
+    this.voice.textContent = this.sentence({ panel, row, column });
+    this.say();
+  }
+
+  // ---- layout -------------------------------------------------------------------------------------------
+
+  rearrange() {
+    this.plan = null;
+    this.repaint(true);
+  }
+
+  resize() {
+    if (this.root.clientWidth !== this.width) this.rearrange();
+  }
+
+  font(size, weight = "") {
+    return `${weight} ${size * this.ratio}px ${this.family}`;
+  }
+
+  // Width of a text in page pixels at label size.
+  measure(text, weight = "") {
+    const key = weight + text;
+    if (!this.widths.has(key)) {
+      this.pen.font = this.font(LABEL_SIZE, weight);
+      this.widths.set(key, this.pen.measureText(text).width / this.ratio);
+    }
+    return this.widths.get(key);
+  }
+
+  // The text, or as much of it as fits and an ellipsis; the whole text stands in the line of words.
+  cut(text, room) {
+    if (this.measure(text) <= room) return text;
+    const key = `${room} ${text}`;
+    if (!this.cuts.has(key)) {
+      const letters = Array.from(new Intl.Segmenter().segment(text.slice(0, 200)), ({ segment }) => segment);
+      while (letters.length > 1 && this.measure(`${letters.join("")}…`) > room) letters.pop();
+      this.cuts.set(key, `${letters.join("")}…`);
+    }
+    return this.cuts.get(key);
+  }
+
+  arrange() {
+    const style = getComputedStyle(this.root);
+    this.width = this.root.clientWidth;
+    if (this.ratio !== window.devicePixelRatio || this.family !== style.fontFamily) {
+      [this.ratio, this.family] = [window.devicePixelRatio, style.fontFamily];
+      this.pattern = null;
+      this.widths.clear();
+      this.cuts.clear();
+    }
+    const [panels, rows, columns] = this.shape;
+    const room = Math.min(panels > 1 ? 80 : 120, this.width * 0.22);
+    const titles = this.model.get("titles");
+    const texts = (axis, length) => Array.from({ length }, (_, i) => this.cut(this.label(axis, i), room));
+    this.texts = { rows: texts("rows", rows), columns: texts("columns", columns) };
+    const axis = (name, arrow) => (this.model.get(name) ? `${this.model.get(name)} ${arrow}` : "");
+    this.captions = [axis("column_axis", "→"), axis("row_axis", "↓")].filter((caption) => caption);
+    this.plan = layout({
+      panels,
+      rows: this.texts.rows.map((text) => this.measure(text)),
+      columns: this.texts.columns.map((text) => this.measure(text)),
+      titled: titles.some((title) => title),
+      titleWidth: Math.max(0, ...titles.map((title) => this.measure(title, "600") * (TITLE_SIZE / LABEL_SIZE))),
+      captions: this.captions.map((caption) => this.measure(caption)),
+      maxCell: this.model.get("cell_size"),
+      maxHeight: this.model.get("max_height"),
+    }, this.width, this.ratio);
+    this.arrangeLegend();
+    this.arrangeCanvas();
+  }
+
+  arrangeLegend() {
+    const { left, bottom, right } = this.plan;
+    const text = this.masked || this.model.get("editable") ? this.model.get("masked_legend") : "";
+    const room = 2 * 45 + BAR.width; // the bar and its limits
+    const beside = left + room + 40 + this.measure(text) <= Math.max(this.width, right) - PADDING;
+    const x = left + room - 45 <= this.width ? left : PADDING;
+    const [barY, maskY] = [bottom + 16, bottom + (beside ? 16 : 36)];
+    const shown = this.model.get("legend");
+    this.legend = { shown, x, barY, maskY, text, maskX: beside ? x + room : x };
+    this.plan.height = shown ? (text ? maskY : barY) + 14 + PADDING : bottom + PADDING;
+    const needed = text ? this.legend.maskX + 26 + this.measure(text) : x + room;
+    this.plan.fullWidth = Math.ceil(Math.max(right, shown ? needed + PADDING : 0));
+  }
+
+  arrangeCanvas() {
+    const { fullWidth, height } = this.plan;
+    this.canvas.width = Math.round(fullWidth * this.ratio);
+    this.canvas.height = Math.round(height * this.ratio);
+    this.canvas.style.width = `${this.canvas.width / this.ratio}px`;
+    this.canvas.style.height = `${this.canvas.height / this.ratio}px`;
+  }
+
+  // ---- painting -----------------------------------------------------------------------------------------
+
+  // Paint at once if this frame has not been painted yet, else once in the next: no frame is painted twice, and
+  // none is lost waiting. `everything` is false when only the cells have changed.
+  repaint(everything) {
+    this.everything ||= everything;
+    if (this.queued) return;
+    this.queued = true;
+    queueMicrotask(() => this.resting !== false && this.paint());
+  }
+
+  paint() {
+    this.queued = false;
+    if (this.ended || !this.root.clientWidth) return;
+    this.resting = false;
+    requestAnimationFrame(() => {
+      this.resting = true;
+      if (this.queued) this.paint();
+    });
+    if (!this.plan) this.arrange();
+    this.say();
+    this.limits = colourLimits(this.model.get("limits"), this.model.get("kind"), this.values, this.allowed);
+    this.pattern ??= hatchPattern(this.pen, this.colours.masked, this.ratio);
+    if (this.everything) this.paintSurroundings();
+    this.everything = false;
+    this.paintPanels();
+    if (this.legend.shown) this.paintLegend();
+    this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted) + 1);
+  }
+
+  fill(colour, x, y, width, height) {
+    this.pen.fillStyle = colour;
+    const r = this.ratio;
+    this.pen.fillRect(Math.round(x * r), Math.round(y * r), Math.round(width * r), Math.round(height * r));
+  }
+
+  write(text, x, y, { size = LABEL_SIZE, weight = "", align = "left", colour = this.colours.ink } = {}) {
+    this.pen.font = this.font(size, weight);
+    this.pen.textAlign = align;
+    this.pen.fillStyle = colour;
+    this.pen.fillText(text, x * this.ratio, y * this.ratio);
+  }
+
+  // Titles, axes and labels: all that stays when only numbers change.
+  paintSurroundings() {
+    this.pen.textBaseline = "alphabetic";
+    this.fill(this.colours.paper, 0, 0, this.plan.fullWidth + 1, this.plan.height + 1);
+    for (const [panel, { x, y }] of this.plan.places.entries()) {
+      const first = panel % this.plan.perLine === 0;
+      const top = y - this.plan.header;
+      const title = this.model.get("titles")[panel];
+      if (title) this.write(title, x, top + TITLE_SIZE - 1, { size: TITLE_SIZE, weight: "600" });
+      if (first) this.paintRowLabels(panel, x - 7, y);
+      this.paintColumnLabels(panel, x, y - 7);
+    }
+  }
+
+  paintRowLabels(panel, right, y) {
+    const { cell, rowSize, rowStep, perLine } = this.plan;
+    const soft = { colour: this.colours.soft, align: "right" };
+    for (const [line, caption] of this.captions.toReversed().entries()) {
+      this.write(caption, right, y - 8 - line * CAPTION_LINE, soft);
+    }
+    const line = (row) => y + (row + 0.5) * cell + rowSize * 0.36;
+    const isLine = this.cursor && Math.floor(this.cursor.panel / perLine) === Math.floor(panel / perLine);
+    const strong = new Set([this.model.get("selected"), isLine ? this.cursor.row : -1]);
+    for (const [row, text] of this.texts.rows.entries()) {
+      if (row % rowStep === 0 && !strong.has(row)) {
+        this.write(text, right, line(row), { size: rowSize, align: "right" });
+      }
+    }
+    for (const row of strong) {
+      if (!(row in this.texts.rows)) continue;
+      if (rowStep > 1) this.fill(this.colours.paper, 0, line(row) - rowSize - 1, right + 3, rowSize + 4);
+      this.write(this.texts.rows[row], right, line(row), { size: rowSize, align: "right", weight: "700" });
+    }
+  }
+
+  paintColumnLabels(panel, x, y) {
+    const { cell, labels } = this.plan;
+    const strong = this.cursor && this.cursor.panel === panel ? this.cursor.column : -1;
+    for (const [column, text] of this.texts.columns.entries()) {
+      if (column % labels.step === 0 && (column === strong || labels.step === 1 || strong < 0 ||
+          Math.abs(column - strong) >= labels.step)) {
+        this.columnLabel(text, x + (column + 0.5) * cell, y, column === strong ? "700" : "");
+      } else if (column === strong) {
+        this.columnLabel(text, x + (column + 0.5) * cell, y, "700");
+      }
+    }
+  }
+
+  columnLabel(text, x, y, weight) {
+    const { size, angle } = this.plan.labels;
+    if (!angle) {
+      this.write(text, x, y, { size, weight, align: "center" });
+      return;
+    }
+    const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
+    // The middle of the first letter stands over the middle of the cell.
+    const [startX, startY] = [x + size * 0.35 * sin, y];
+    this.pen.setTransform(cos, -sin, sin, cos, startX * this.ratio, startY * this.ratio);
+    this.write(text, 0, 0, { size, weight });
+    this.pen.setTransform(1, 0, 0, 1, 0, 0);
+  }
+
+  paintPanels() {
+    this.pen.textBaseline = "alphabetic";
+    const print = this.printSize();
+    for (const [panel, place] of this.plan.places.entries()) {
+      this.paintCells(panel, place);
+      if (this.allowed) this.paintMask(panel, place);
+      if (this.plan.cell >= GRID_FROM) this.paintGrid(place);
+      this.paintFrame(place);
+      this.paintPrint(panel, place, print);
+      this.paintMarks(panel, place);
+    }
+  }
+
+  cellBlank(index) {
+    return !Number.isFinite(this.values[index]) || (this.allowed !== null && !this.allowed[index]);
+  }
+
+  // One pixel for each cell, then enlarged without smoothing: as quick for 64 x 64 cells as for four.
+  paintCells(panel, { x, y }) {
+    const [, rows, columns] = this.shape;
+    if (this.cells.width !== columns || this.cells.height !== rows) {
+      [this.cells.width, this.cells.height] = [columns, rows];
+      this.image = null;
+    }
+    const pen = (this.cellPen ??= this.cells.getContext("2d"));
+    this.image ??= pen.createImageData(columns, rows);
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const table = this.tables[this.model.get("kind")].pixels;
+    const offset = panel * rows * columns;
+    for (let i = 0; i < pixels.length; i++) {
+      pixels[i] = this.cellBlank(offset + i) ? 0 : table[colourIndex(this.values[offset + i], this.limits)];
+    }
+    pen.putImageData(this.image, 0, 0);
+    const r = this.ratio;
+    this.fill(this.colours.blank, x, y, this.plan.panelWidth, this.plan.panelHeight);
+    this.pen.imageSmoothingEnabled = false;
+    this.pen.drawImage(this.cells, Math.round(x * r), Math.round(y * r),
+      Math.round(this.plan.panelWidth * r), Math.round(this.plan.panelHeight * r));
+  }
+
+  // Hidden cells as hatched paper, neighbours in a row at one stroke.
+  paintMask(panel, { x, y }) {
+    const [, rows, columns] = this.shape;
+    const { cell } = this.plan;
+    for (let row = 0; row < rows; row++) {
+      const start = (panel * rows + row) * columns;
+      for (let column = 0; column < columns; column++) {
+        if (this.allowed[start + column]) continue;
+        const from = column;
+        while (column + 1 < columns && !this.allowed[start + column + 1]) column++;
+        const area = [x + from * cell, y + row * cell, (column - from + 1) * cell, cell];
+        this.fill(this.colours.paper, ...area);
+        this.fill(this.pattern, ...area);
+      }
+    }
+  }
+
+  paintGrid({ x, y }) {
+    const [, rows, columns] = this.shape;
+    const { cell, panelWidth, panelHeight } = this.plan;
+    const thin = Math.max(1, Math.round(this.ratio)) / this.ratio;
+    for (let column = 1; column < columns; column++) {
+      this.fill(this.colours.grid, x + column * cell - thin, y, thin, panelHeight);
+    }
+    for (let row = 1; row < rows; row++) this.fill(this.colours.grid, x, y + row * cell - thin, panelWidth, thin);
+  }
+
+  outline(colour, x, y, width, height, thickness) {
+    const r = this.ratio;
+    const line = Math.max(1, Math.round(thickness * r)) / r;
+    this.fill(colour, x - line, y - line, width + 2 * line, line);
+    this.fill(colour, x - line, y + height, width + 2 * line, line);
+    this.fill(colour, x - line, y, line, height);
+    this.fill(colour, x + width, y, line, height);
+  }
+
+  paintFrame({ x, y }) {
+    // A selection reaches a little beyond the frame: wipe what an earlier one left there.
+    this.outline(this.colours.paper, x - 1, y - 1, this.plan.panelWidth + 2, this.plan.panelHeight + 2, 2);
+    this.outline(this.colours.frame, x, y, this.plan.panelWidth, this.plan.panelHeight, 1);
+  }
+
+  // The type size at which the longest number fits into a cell; 0 if none is readable.
+  printSize() {
+    const digits = this.model.get("digits");
+    if (digits < 0) return 0;
+    let longest = "";
+    for (let i = 0; i < this.values.length; i++) {
+      if (this.cellBlank(i)) continue;
+      const magnitude = Math.abs(this.values[i]) < 10 ? 1 : Math.floor(Math.log10(Math.abs(this.values[i]))) + 1;
+      const length = magnitude + (this.values[i] < 0 ? 1 : 0);
+      if (length > longest.length) longest = "0".repeat(length);
+      if (length > 12) return 0;
+    }
+    const text = (longest || "0") + (digits > 0 ? `.${"0".repeat(digits)}` : "");
+    const size = Math.min(PRINT_SIZE, (LABEL_SIZE * (this.plan.cell - 5)) / this.measure(text));
+    return size >= SMALLEST_PRINT ? size : 0;
+  }
+
+  paintPrint(panel, { x, y }, size) {
+    const [, rows, columns] = this.shape;
+    const { cell } = this.plan;
+    const digits = this.model.get("digits");
+    const white = this.tables[this.model.get("kind")].white;
+    const strange = Math.min(PRINT_SIZE * 1.2, cell * 0.36);
+    this.pen.textAlign = "center";
+    let lastFont = null;
+    for (let row = 0, index = panel * rows * columns; row < rows; row++) {
+      for (let column = 0; column < columns; column++, index++) {
+        if (this.allowed && !this.allowed[index]) continue;
+        const value = this.values[index];
+        const finite = Number.isFinite(value);
+        const points = finite ? size : strange;
+        if (!finite && points < 6) this.paintStrange(value, x + column * cell, y + row * cell, cell);
+        if (!points || (!finite && points < 6)) continue;
+        if (points !== lastFont) this.pen.font = this.font((lastFont = points));
+        const light = finite && white[colourIndex(value, this.limits)];
+        this.pen.fillStyle = finite ? (light ? "#ffffff" : "#000000") : this.colours.ink;
+        const text = finite ? fixed(value, digits) : special(value);
+        const [middleX, baseline] = [x + (column + 0.5) * cell - 0.5, y + (row + 0.5) * cell + points * 0.36 - 0.5];
+        this.pen.fillText(text, middleX * this.ratio, baseline * this.ratio);
+      }
+    }
+  }
+
+  // A small cell without a number: a bar for minus infinity, a plus for infinity, a cross for "not a number".
+  paintStrange(value, x, y, cell) {
+    const r = this.ratio;
+    const [middleX, middleY, arm] = [(x + cell / 2) * r, (y + cell / 2) * r, cell * 0.28 * r];
+    this.pen.strokeStyle = this.colours.ink;
+    this.pen.lineWidth = Math.max(1, r * 0.8);
+    this.pen.beginPath();
+    const lean = Number.isNaN(value) ? arm : 0;
+    this.pen.moveTo(middleX - arm, middleY - lean);
+    this.pen.lineTo(middleX + arm, middleY + lean);
+    if (value !== -Infinity) {
+      this.pen.moveTo(middleX + lean, middleY - arm);
+      this.pen.lineTo(middleX - lean, middleY + arm);
+    }
+    this.pen.stroke();
+  }
+
+  // The selected row and the cell under the cursor.
+  paintMarks(panel, { x, y }) {
+    const { cell, panelWidth } = this.plan;
+    const selected = this.model.get("selected");
+    if (selected >= 0 && selected < this.shape[1]) {
+      this.outline(this.colours.ink, x, y + selected * cell, panelWidth, cell, 2);
+    }
+    const { cursor } = this;
+    if (cursor && cursor.panel === panel && cursor.column >= 0) {
+      const [left, top] = [x + cursor.column * cell, y + cursor.row * cell];
+      this.outline(this.colours.paper, left, top, cell, cell, 3);
+      this.outline(this.colours.ink, left, top, cell, cell, 2);
+    }
+  }
+
+  paintLegend() {
+    const { x, barY, maskX, maskY, text } = this.legend;
+    const digits = this.model.get("digits");
+    const [low, high] = this.limits.map((limit) => limitText(limit, digits));
+    this.fill(this.colours.paper, 0, barY - 4, this.plan.fullWidth + 1, this.plan.height - barY + 5);
+    const quiet = { size: SMALL_LABEL_SIZE + 1, colour: this.colours.soft };
+    this.write(low, x, barY + BAR.height, quiet);
+    const barX = Math.round(x + (this.measure(low) * (SMALL_LABEL_SIZE + 1)) / LABEL_SIZE + 6);
+    this.paintBar(barX, barY);
+    this.write(high, barX + BAR.width + 6, barY + BAR.height, quiet);
+    if (text) {
+      this.fill(this.pattern, maskX, maskY - 1, 18, BAR.height + 2);
+      this.outline(this.colours.frame, maskX, maskY - 1, 18, BAR.height + 2, 1);
+      this.write(text, maskX + 25, maskY + BAR.height, quiet);
+    }
+  }
+
+  paintBar(x, y) {
+    const table = this.tables[this.model.get("kind")].pixels;
+    const strip = document.createElement("canvas");
+    [strip.width, strip.height] = [table.length, 1];
+    const pen = strip.getContext("2d");
+    const image = pen.createImageData(table.length, 1);
+    new Uint32Array(image.data.buffer).set(table);
+    pen.putImageData(image, 0, 0);
+    const r = this.ratio;
+    this.pen.drawImage(strip, Math.round(x * r), Math.round(y * r), Math.round(BAR.width * r), Math.round(BAR.height * r));
+    this.outline(this.colours.frame, x, y, BAR.width, BAR.height, 1);
+  }
+}
+
+function render({ model, el }) {
+  const matrix = new Matrix(model, el);
+  return () => matrix.end();
+}
+
+export default { render };

@@ -1,0 +1,322 @@
+"""MatrixView: a matrix, or several as small multiples, as a live picture of numbers.
+
+Two lines by hand, then as often as you like a third:
+
+    view = MatrixView(weights, rows=tokens)
+    view
+    view.update(values=other_weights)
+
+Numbers travel as float32 bytes and become colours on a canvas in the browser (matrix.js). The still twin
+(matrix_still.py) is drawn from the same arrays, labels, colour tables and words.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+import anywidget
+import numpy as np
+import traitlets
+
+from . import style
+from .figure import with_still
+
+HERE = Path(__file__).parent
+KINDS = ("sequential", "diverging")
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WHITE_SPACE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥"})
+
+
+def fixed(value: float, digits: int) -> str:
+    """The number as printed in a cell: `digits` decimals, half rounded to even, with a real minus sign."""
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{float(value):.{digits}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return text.replace("-", "−")
+
+
+def spoken(value: float, digits: int) -> str:
+    """The number as said in words: two decimals more than in the cell, and never a tiny one that reads as zero."""
+    if value == 0:
+        return "0"
+    if not np.isfinite(value) or abs(value) >= 10.0 ** -(digits + 2):
+        return fixed(value, digits + 2)
+    mantissa, exponent = f"{float(value):.1e}".split("e")
+    return f"{mantissa.replace('-', '−')}·10{str(int(exponent)).translate(SUPERSCRIPT)}"
+
+
+def colour_limits(asked, kind: str, values: np.ndarray, allowed: np.ndarray | None) -> tuple[float, float]:
+    """The range of the colours: as asked for, or that of all visible finite cells (zero included)."""
+    if asked is not None:
+        return asked[0], asked[1]
+    seen = values[np.isfinite(values) if allowed is None else np.isfinite(values) & allowed]
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    if kind == "diverging":
+        reach = max(abs(low), abs(high)) or 1.0
+        return -reach, reach
+    low = min(low, 0.0)
+    return low, high if high > low else low + 1.0
+
+
+def colour_index(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """The row of the colour table for each value; what lies beyond the limits takes the end of the table."""
+    low, high = limits
+    return np.clip(np.floor((values.astype(np.float64) - low) / (high - low) * 256), 0, 255).astype(np.uint8)
+
+
+@cache
+def appearance() -> dict:
+    """The colours of both themes, as the browser needs them."""
+    return {
+        name: {
+            "neutral": neutral_colours(dark),
+            "tables": {kind: table_with_ink(kind, dark) for kind in KINDS},
+        }
+        for name, dark in (("light", False), ("dark", True))
+    }
+
+
+def neutral_colours(dark: bool) -> dict[str, str]:
+    """Ink, paper and the greys of a matrix."""
+    theme = style.DARK if dark else style.LIGHT
+    return {
+        "ink": theme.ink,
+        "soft": theme.soft,
+        "paper": theme.paper,
+        "grid": theme.grid,
+        "frame": "#59616b" if dark else "#b1bac4",
+        "blank": "#2c3239" if dark else "#eceff2",  # a cell that holds no finite number
+        "masked": "#6b7178" if dark else "#bcbfc3",  # the role's grey, thinned for hatching
+    }
+
+
+def table_with_ink(kind: str, dark: bool) -> dict[str, bytes]:
+    """A colour table and, for each colour, whether print on it is white."""
+    table = style.table(kind, dark)
+    white = [style.text_on(colour) == "#ffffff" for colour in table]
+    return {"table": table.tobytes(), "white": bytes(white)}
+
+
+class Array(traitlets.TraitType):
+    """An array of fixed type and number of axes, copied and frozen on the way in, sent as shape and bytes."""
+
+    def __init__(self, dtype, axes: tuple[int, ...], *, none: bool = False, help: str):
+        super().__init__(None, allow_none=none, help=help)
+        self.dtype, self.axes = dtype, axes
+        self.tag(sync=True, to_json=self.to_wire, from_json=self.from_wire)
+
+    def validate(self, obj, value):
+        array = np.array(value, dtype=self.dtype, order="C")
+        array.setflags(write=False)
+        return array
+
+    def to_wire(self, array, widget):
+        return None if array is None else {"shape": list(array.shape), "data": memoryview(array).cast("B")}
+
+    def from_wire(self, wire, widget):
+        return None if wire is None else np.frombuffer(wire["data"], self.dtype).reshape(wire["shape"])
+
+
+class MatrixView(anywidget.AnyWidget):
+    """A live matrix: colours, printed numbers while cells are large enough, a cursor, a mask one can click.
+
+    `values` has the shape (R, C), or (n, R, C) for n panels side by side (the heads of an attention layer, say).
+    `rows` and `columns` label the cells (numbers from 1 if left out; a square matrix takes the rows' labels for
+    its columns too). `allowed` is boolean, (R, C) or (n, R, C), True = may look; other cells are hatched.
+    Anything `np.asarray` takes will do, tensors too. Every other trait can be given by name here or to `update`.
+    """
+
+    _esm = HERE / "matrix.js"
+    _css = HERE / "matrix.css"
+
+    values = Array(np.float32, (2, 3), help="numbers of the cells  # (n, R, C)")
+    allowed = Array(
+        np.bool_, (2, 3), none=True, help="True = may look; None = no mask  # (R, C) or (n, R, C)"
+    )
+    rows = traitlets.List(traitlets.Unicode(), help="R labels").tag(sync=True)
+    columns = traitlets.List(traitlets.Unicode(), help="C labels").tag(sync=True)
+    titles = traitlets.List(traitlets.Unicode(), help="a title for each panel, or none").tag(sync=True)
+    row_axis = traitlets.Unicode(help="what the rows are").tag(sync=True)
+    column_axis = traitlets.Unicode(help="what the columns are").tag(sync=True)
+    kind = traitlets.Enum(KINDS, "sequential", help="diverging is centred on zero").tag(sync=True)
+    limits = traitlets.Tuple(
+        traitlets.Float(),
+        traitlets.Float(),
+        default_value=None,
+        allow_none=True,
+        help="None = from the values",
+    ).tag(sync=True)
+    digits = traitlets.Int(2, min=-1, max=6, help="decimals printed in a cell; -1 prints none").tag(sync=True)
+    selected = traitlets.Int(-1, min=-1, help="the selected row, -1 = none").tag(sync=True)
+    editable = traitlets.Bool(False, help="does a click on a cell change the mask?").tag(sync=True)
+    words = traitlets.Unicode("{row} → {column}: {value}", help="what the cursor says").tag(sync=True)
+    masked_words = traitlets.Unicode("{row} ↛ {column}", help="what it says of a masked cell").tag(sync=True)
+    masked_legend = traitlets.Unicode(help="what hatching means").tag(sync=True)
+    hint = traitlets.Unicode(help="shown while no cell is pointed at").tag(sync=True)
+    alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
+    legend = traitlets.Bool(True, help="show the colour bar?").tag(sync=True)
+    cell_size = traitlets.Int(44, min=3, help="largest size of a cell in page pixels").tag(sync=True)
+    max_height = traitlets.Int(640, min=80, help="height the picture should not exceed").tag(sync=True)
+    _appearance = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self, values, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, **traits
+    ):
+        self._given = {"rows": None, "columns": None}  # labels as asked for, before numbers stand in
+        self._edit_callbacks: list[Callable] = []
+        # Checked before the widget exists, so that a mistake leaves no half-made widget behind.
+        state = self._settled({"values": values, "rows": rows, "columns": columns, "allowed": None, **traits})
+        super().__init__(_appearance=appearance(), **state)
+
+    def update(self, **changes) -> None:
+        """Change any traits at once and send them in one message; on a ValueError nothing has changed."""
+        current = {"values": self.values, "allowed": self.allowed, "titles": self.titles, **self._given}
+        state = self._settled(current | changes)
+        if "selected" not in changes and self.selected >= state["values"].shape[1]:
+            state["selected"] = -1
+        if "allowed" not in changes:
+            del state["allowed"]
+        if "values" not in changes:
+            del state["values"]
+        with self.hold_sync(), self.hold_trait_notifications():
+            for name, value in state.items():
+                setattr(self, name, value)
+
+    def describe(self, row: int, column: int, panel: int = 0) -> str:
+        """What the cursor says of a cell."""
+        value, hidden = self.values[panel, row, column], not self.visible[panel, row, column]
+        template = self.masked_words if hidden else self.words
+        fields = {
+            "{row}": self.rows[row],
+            "{column}": self.columns[column],
+            "{value}": spoken(value, self.digits),
+            "{panel}": self.titles[panel] if self.titles else str(panel + 1),
+        }
+        for field, text in fields.items():
+            template = template.replace(field, text)
+        return template
+
+    @property
+    def visible(self) -> np.ndarray:
+        """The mask of every cell, all True without one.  # (n, R, C)"""
+        return np.broadcast_to(True if self.allowed is None else self.allowed, self.values.shape)
+
+    def on_edit(self, callback: Callable[[np.ndarray], None], remove: bool = False) -> None:
+        """Call `callback(allowed)` after the reader has clicked a cell (not after changes made in Python)."""
+        if remove:
+            self._edit_callbacks.remove(callback)
+        else:
+            self._edit_callbacks.append(callback)
+
+    def png(self, scale: float = 2.0, width: int = 680) -> bytes:
+        """The still twin: the matrix on light paper, at most `width` page pixels wide."""
+        from .matrix_still import draw  # here, since it needs this module's numbers and colours
+
+        return draw(self, scale, width)
+
+    def set_state(self, sync_data) -> None:
+        """Take what the browser sends; a click on a mask that has meanwhile changed its shape is dropped."""
+        edited = sync_data.get("allowed")
+        if edited and tuple(edited["shape"]) not in (self.values.shape, self.values.shape[1:]):
+            sync_data = {name: value for name, value in sync_data.items() if name != "allowed"}
+            self.send_state("allowed")
+            edited = None
+        super().set_state(sync_data)
+        if edited:
+            for callback in tuple(self._edit_callbacks):
+                callback(self.allowed)
+
+    def _settled(self, state: dict) -> dict:
+        """All traits checked against each other and in their final form."""
+        unknown = [name for name in state if name.startswith("_") or not self.has_trait(name)]
+        if unknown:
+            raise TypeError(f"MatrixView has no {', '.join(unknown)}")
+        values = numbers(state["values"])
+        n, R, C = values.shape
+        given = {"rows": labels(state["rows"], "rows", R), "columns": labels(state["columns"], "columns", C)}
+        rows = given["rows"] or [str(i + 1) for i in range(R)]
+        columns = given["columns"] or (rows if R == C else [str(i + 1) for i in range(C)])
+        titles = [state["titles"]] if isinstance(state.get("titles"), str) else state.get("titles")
+        self._given = given
+        return state | {
+            "values": values,
+            "allowed": mask(state["allowed"], values.shape),
+            "rows": rows,
+            "columns": columns,
+            "titles": labels(titles or None, "titles", n) or [],
+            **settled_limits(state),
+        }
+
+    @traitlets.validate("values", "allowed", "rows", "columns")
+    def _fits(self, proposal):
+        """Hold traits set one by one to the rules of `update`."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "values":
+            value = numbers(value)
+        state = {name: getattr(self, name) for name in ("values", "allowed", "rows", "columns")} | {
+            name: value
+        }
+        if state["values"] is not None:
+            _, R, C = state["values"].shape
+            labels(state["rows"] or None, "rows", R)
+            labels(state["columns"] or None, "columns", C)
+            mask(state["allowed"], state["values"].shape)
+        return value
+
+    def _repr_mimebundle_(self, **kwargs):
+        n, R, C = self.values.shape
+        sentence = self.alt or f"{n} × {R} × {C}"
+        return with_still(super()._repr_mimebundle_(**kwargs), self.png(), sentence)
+
+
+def numbers(values) -> np.ndarray:
+    """The values as float32 with a panel axis in front; ValueError unless (R, C) or (n, R, C), none of them 0."""
+    array = np.asarray(values)
+    if array.dtype == object or array.dtype.kind not in "biuf":
+        raise ValueError(f"values must be real numbers, not {array.dtype}")
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise ValueError(f"values must have the shape (R, C) or (n, R, C), not {array.shape}")
+    with np.errstate(over="ignore"):  # beyond float32 is infinity, shown as such
+        array = array.astype(np.float32)
+    return array if array.ndim == 3 else array[None]
+
+
+def mask(allowed, shape: tuple[int, int, int]) -> np.ndarray | None:
+    """The mask as booleans; ValueError for another type or shape."""
+    if allowed is None:
+        return None
+    array = np.asarray(allowed)
+    if array.dtype != np.bool_:
+        # 0 and 1 as numbers are refused: an additive mask (0 and -inf) would be read upside down.
+        raise ValueError(f"allowed must be boolean (True = may look), not {array.dtype}")
+    if array.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"allowed has the shape {array.shape}, but values have {shape} (panels, rows, columns)"
+        )
+    return array
+
+
+def labels(given, name: str, length: int) -> list[str] | None:
+    """The labels as text that JSON can carry, white space made visible; ValueError if their number is wrong."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        raise ValueError(f"{name} must be a list of texts, not the single text {given!r}")
+    texts = [str(label).encode("utf-8", "replace").decode("utf-8").translate(WHITE_SPACE) for label in given]
+    if len(texts) != length:
+        raise ValueError(f"{len(texts)} {name} for {length}: give as many {name} as the values have")
+    return texts
+
+
+def settled_limits(state: dict) -> dict:
+    """The limits, if any are given, as two finite numbers in order; diverging ones centred on zero."""
+    if state.get("limits") is None:
+        return {}
+    low, high = (float(limit) for limit in state["limits"])
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(f"limits must be two finite numbers in order, not {(low, high)}")
+    return {"limits": (low, high)}
