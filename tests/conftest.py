@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Before torch or a kernel starts: German pages, pictures in the page, one thread for each of two workers.
 for _name in ("TOKENWERK_LANG", "MPLBACKEND"):
     os.environ.pop(_name, None)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The same examples on every machine, however busy it is, and no files beside the tests.
+settings.register_profile("everywhere", deadline=None, derandomize=True, database=None)
+settings.load_profile("everywhere")
 
 BROWSER_REQUIRED = os.environ.get("TOKENWERK_BROWSER") == "required"
 

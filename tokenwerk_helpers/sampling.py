@@ -7,19 +7,20 @@ Face's `generate`.
 
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from numbers import Integral
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+
+from .trace import evaluating
 
 # Probabilities are sums of rounded numbers: 0.5 + 0.4 reaches p = 0.9 although it may read 0.8999999.
 MASS_TOLERANCE = 1e-6
 
 
 def ranks(logits: Tensor) -> Tensor:
-    """The place of each token, 0 for the largest logit; of equal logits the smaller id comes first. (...,
-    V)"""
+    """The place of each token, 0 for the largest logit, (..., V); of equal logits the smaller id is first."""
     order = logits.sort(dim=-1, descending=True, stable=True).indices
     return order.argsort(dim=-1)
 
@@ -45,7 +46,7 @@ def keep_top_k(logits: Tensor, k: int | None) -> Tensor:
     """
     if k is None:
         return logits
-    if isinstance(k, bool) or k != int(k) or k < 1:
+    if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"top_k must be a whole number of at least 1, or None to keep all, not {k!r}")
     return logits.masked_fill(ranks(logits) >= k, -math.inf)
 
@@ -89,8 +90,7 @@ class Stage(NamedTuple):
 def stages(
     logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> list[Stage]:
-    """The way from logits (..., V) to the set that is drawn from: after temperature, after top-k, after
-    top-p.
+    """The way from logits (..., V) to the set to draw from: after temperature, after top-k, after top-p.
 
     Each filter works on what the one before left, with its probabilities renormalised. Computed in float64.
     ValueError for NaN or infinite logits (-inf is a token that cannot come) and for settings out of range.
@@ -118,34 +118,20 @@ def probabilities(
 # --- token by token -------------------------------------------------------------------------------
 
 
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch a model to eval mode without gradients, and each of its modules back at the end, whatever
-    happens."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-
-
 def window(ids: list[int], context: int) -> list[int]:
     """The last `context` ids, all the model can read. Its positions count from 0 in every window anew."""
     return ids[-context:]
 
 
 class Step(NamedTuple):
-    """One generated token: its id, the probabilities (V,) it was drawn from, and why it is the last, if it
-    is."""
+    """One generated token: its id, and the probabilities (V,) it was drawn from.
+
+    reason: "end" if it is the end token, "limit" if it is the last that was allowed, None if it goes on.
+    """
 
     id: int
     probabilities: Tensor
-    reason: (
-        str | None
-    )  # "end": the end token was drawn; "limit": max_new_tokens are reached; None: it goes on
+    reason: str | None
 
 
 def generate(
@@ -179,7 +165,7 @@ def generate(
 
 def _generate(model, ids, max_new_tokens, settings, eos, generator) -> Iterator[Step]:
     for left in reversed(range(max_new_tokens)):
-        with evaluating(model):
+        with torch.no_grad(), evaluating(model):
             logits = model(torch.tensor([window(ids, model.config.context)]))[0, -1]  # (V,)
         choice = probabilities(logits, **settings)  # (V,)
         id = int(torch.multinomial(choice, 1, generator=generator))
