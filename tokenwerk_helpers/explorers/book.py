@@ -64,7 +64,10 @@ class DecoderMap(LiveFigure):
 
     def __init__(self, notebook: str):
         number = int(notebook[:2])
-        alt = _("You are here: {title} (page {number} of {last}). The picture shows the decoder from the token ids on the left to the next token on the right.")  # noqa: E501  # fmt: skip
+        alt = _(
+            "You are here: {title} (page {number} of {last}). The picture shows the decoder "
+            "from the token ids on the left to the next token on the right."
+        )
         super().__init__(
             9.0, 1.95, alt=alt.format(title=title(notebook), number=number, last=len(CHAPTERS) - 1)
         )

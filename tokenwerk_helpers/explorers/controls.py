@@ -5,8 +5,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-LABEL = {"description_width": "11em"}
-WIDTH = "27em"
+LABEL = {"description_width": "12em"}
+WIDTH = "29em"
 
 
 def slider(label: str, low: float, high: float, value: float, step: float = 0.1) -> widgets.FloatSlider:

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
@@ -31,8 +33,9 @@ PALE = 0.25
 def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]) -> None:
     """Draw the decoder into `figure`; the parts named in `lit` stand out in the colour of their role.
 
-    `labels` has a text for each name in BOXES, and for "block" (the repeated frame), "path" (the residual path),
-    "mask" and "training". What can be lit: the names of BOXES, "residual", "block", "mask", "training", "all".
+    `labels` has a text for each name in BOXES, and for "block" (the repeated frame), "path" (the residual
+    path), "mask" and "training". What can be lit: the names of BOXES, "residual", "block", "mask", "training"
+    and "all".
     """
     figure.set_layout_engine("none")  # the drawing fills the page by itself
     axes = figure.add_axes((0, 0, 1, 1))
@@ -146,8 +149,13 @@ def _draw_box(axes: Axes, left: float, width: float, label: str, role: str | Non
         linespacing=1.15,
         fontsize=style.SMALL_SIZE - 0.6,
         fontweight="bold" if lit else "normal",
-        color=style.LIGHT.paper if lit else style.LIGHT.ink,
+        color=_ink_on(colour) if lit else style.LIGHT.ink,
     )
+
+
+def _ink_on(colour: str) -> str:
+    bright = style.luminance(np.round(255 * np.array(to_rgb(colour)))) > 0.3
+    return "#000000" if bright else style.LIGHT.paper
 
 
 def _draw_mask(axes: Axes, label: str) -> None:

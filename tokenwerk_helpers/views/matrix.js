@@ -14,7 +14,7 @@ const HATCH_PITCH = 8;
 const CAPTION_LINE = 16;
 const BAR = { width: 110, height: 9 };
 
-const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // ---- numbers as text ------------------------------------------------------------------------------------
 
@@ -41,8 +41,8 @@ export function spoken(value, digits) {
   if (!Number.isFinite(value)) return special(value);
   if (value === 0) return "0";
   if (Math.abs(value) >= 10 ** -(digits + 2)) return fixed(value, digits + 2);
-  const [mantissa, exponent] = value.toExponential(1).split("e");
-  return `${mantissa.replace("-", "−")}·10${[...exponent].map((sign) => SUPERSCRIPT[sign]).join("")}`;
+  const [mantissa, exponent] = value.toExponential(1).split("e-");
+  return `${mantissa.replace("-", "−")}·10⁻${[...exponent].map((digit) => SUPERSCRIPT[digit]).join("")}`;
 }
 
 function limitText(value, digits) {
@@ -50,8 +50,13 @@ function limitText(value, digits) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-export function inWords(template, fields) {
+function inWords(template, fields) {
   return template.replace(/\{(row|column|value|panel)\}/g, (_, name) => fields[name]);
+}
+
+// Letters as a reader sees them, so that a cut never splits an emoji or an umlaut of two code points.
+function graphemes(text) {
+  return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(text), (one) => one.segment) : [...text];
 }
 
 // ---- arrays from the wire -------------------------------------------------------------------------------
@@ -63,9 +68,7 @@ function bytesOf({ data }) {
     : data.slice(0);
 }
 
-// The range of the colours: as asked for, or that of all visible finite cells.
-export function colourLimits(asked, kind, values, allowed) {
-  if (asked) return asked;
+function rangeOf(values, allowed) {
   let [low, high] = [Infinity, -Infinity];
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
@@ -73,11 +76,18 @@ export function colourLimits(asked, kind, values, allowed) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  if (low > high) [low, high] = [0, 1];
+  return low > high ? [0, 1] : [low, high];
+}
+
+// The range of the colours: as asked for, or that of all visible finite cells and zero. A diverging range is
+// widened until zero is its middle. The still twin follows the same rule (matrix.py).
+function colourLimits(asked, kind, values, allowed) {
+  let [low, high] = asked ?? rangeOf(values, allowed);
   if (kind === "diverging") {
     const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
     return [-reach, reach];
   }
+  if (asked) return asked;
   low = Math.min(low, 0);
   return [low, high > low ? high : low + 1];
 }
@@ -129,7 +139,8 @@ function fit(spec, perLine, width, ratio, left) {
   for (let round = 0; round < 4; round++) {
     gap = Math.max(GAP, labels.overhang + 4);
     header = headerOver(labels.height);
-    const across = (width - left - PADDING - labels.overhang - (perLine - 1) * gap) / (perLine * columns.length);
+    const free = width - left - PADDING - labels.overhang - (perLine - 1) * gap;
+    const across = free / (perLine * columns.length);
     const down = (spec.maxHeight - lines * (header + GAP)) / (lines * rows.length);
     cell = Math.min(spec.maxCell, across, Math.max(down, panels > 1 ? 4 : 6));
     cell = Math.max(SMALLEST_CELL, Math.floor(cell * ratio) / ratio);
@@ -162,10 +173,10 @@ export function layout(spec, width, ratio) {
     y: snap(PADDING + header + Math.floor(panel / perLine) * (header + panelHeight + GAP)),
   }));
   const bottom = places[places.length - 1].y + panelHeight;
-  const right = left + (perLine - 1) * pitch + Math.max(panelWidth, spec.titleWidth) + labels.overhang + PADDING;
+  const lastWidth = Math.max(panelWidth, spec.titleWidth) + labels.overhang + PADDING;
   const rowSize = cell >= LABEL_SIZE + 1 ? LABEL_SIZE : SMALL_LABEL_SIZE;
   return {
-    ...best, places, panelWidth, panelHeight, bottom, right, lines,
+    ...best, places, panelWidth, panelHeight, bottom, right: left + (perLine - 1) * pitch + lastWidth,
     rowSize, rowStep: Math.ceil((rowSize * 1.08) / cell),
   };
 }
@@ -202,8 +213,8 @@ const isDark = () => document.body.dataset.jpThemeLight === "false";
 
 // ---- the view -------------------------------------------------------------------------------------------
 
-const LAYOUT_TRAITS = ["rows", "columns", "titles", "row_axis", "column_axis", "masked_legend", "digits", "kind",
-  "cell_size", "max_height", "legend"];
+const LAYOUT_TRAITS = ["rows", "columns", "titles", "row_axis", "column_axis", "masked_legend", "digits",
+  "kind", "cell_size", "max_height", "legend"];
 const WORD_TRAITS = ["words", "masked_words", "hint", "alt", "editable"];
 let count = 0;
 
@@ -299,6 +310,7 @@ class Matrix {
     const wire = this.model.get("values");
     const before = String(this.shape);
     this.shape = wire.shape;
+    if (this.cursor && !this.isInside(this.cursor)) this.cursor = null;
     this.values = new Float32Array(bytesOf(wire));
     this.allowed = maskOf(this.model.get("allowed"), this.shape);
     const masked = this.allowed !== null;
@@ -326,6 +338,10 @@ class Matrix {
     this.help.textContent = this.model.get("hint");
     this.canvas.classList.toggle("tokenwerk-matrix-editable", this.model.get("editable"));
     this.say();
+  }
+
+  isInside({ panel, row, column }) {
+    return panel < this.shape[0] && row < this.shape[1] && column < this.shape[2];
   }
 
   label(axis, index) {
@@ -360,16 +376,16 @@ class Matrix {
   }
 
   point(cursor) {
-    const same = cursor && this.cursor && ["panel", "row", "column"].every((key) => cursor[key] === this.cursor[key]);
-    if (same || cursor === this.cursor) return;
+    if (JSON.stringify(cursor) === JSON.stringify(this.cursor)) return;
     this.cursor = cursor;
     this.say();
     this.repaint(true);
   }
 
   say() {
-    const pointed = this.plan && this.cursor && this.cursor.column >= 0;
-    this.readout.textContent = pointed ? this.sentence(this.cursor) : this.model.get("hint");
+    const pointed = this.cursor && this.cursor.column >= 0;
+    const text = pointed ? this.sentence(this.cursor) : this.model.get("hint");
+    if (text !== this.readout.textContent) this.readout.textContent = text;
   }
 
   key(event) {
@@ -414,6 +430,7 @@ class Matrix {
       End: () => ((column = columns - 1), far && (row = rows - 1)),
     }[key];
     if (!go || (far && !["Home", "End"].includes(key))) return false;
+    if (panels === 1 && key.startsWith("Page")) return false; // leave scrolling to the page
     if (start) go(); // the first key only shows where the cursor is
     // Over the edge lies the neighbouring panel.
     if (column < 0 && panel > 0) [panel, column] = [panel - 1, columns - 1];
@@ -458,7 +475,7 @@ class Matrix {
   }
 
   resize() {
-    if (this.root.clientWidth !== this.width) this.rearrange();
+    if (this.root.clientWidth !== this.width || this.missed) this.rearrange();
   }
 
   font(size, weight = "") {
@@ -480,7 +497,7 @@ class Matrix {
     if (this.measure(text) <= room) return text;
     const key = `${room} ${text}`;
     if (!this.cuts.has(key)) {
-      const letters = Array.from(new Intl.Segmenter().segment(text.slice(0, 200)), ({ segment }) => segment);
+      const letters = graphemes(text.slice(0, 200));
       while (letters.length > 1 && this.measure(`${letters.join("")}…`) > room) letters.pop();
       this.cuts.set(key, `${letters.join("")}…`);
     }
@@ -508,7 +525,7 @@ class Matrix {
       rows: this.texts.rows.map((text) => this.measure(text)),
       columns: this.texts.columns.map((text) => this.measure(text)),
       titled: titles.some((title) => title),
-      titleWidth: Math.max(0, ...titles.map((title) => this.measure(title, "600") * (TITLE_SIZE / LABEL_SIZE))),
+      titleWidth: (Math.max(0, ...titles.map((title) => this.measure(title, "600"))) * TITLE_SIZE) / LABEL_SIZE,
       captions: this.captions.map((caption) => this.measure(caption)),
       maxCell: this.model.get("cell_size"),
       maxHeight: this.model.get("max_height"),
@@ -541,8 +558,8 @@ class Matrix {
 
   // ---- painting -----------------------------------------------------------------------------------------
 
-  // Paint at once if this frame has not been painted yet, else once in the next: no frame is painted twice, and
-  // none is lost waiting. `everything` is false when only the cells have changed.
+  // Paint at once if this frame has not been painted yet, else once in the next: no frame is painted twice,
+  // and none is lost waiting. `everything` is false when only the cells have changed.
   repaint(everything) {
     this.everything ||= everything;
     if (this.queued) return;
@@ -552,7 +569,8 @@ class Matrix {
 
   paint() {
     this.queued = false;
-    if (this.ended || !this.root.clientWidth) return;
+    this.missed = !this.root.clientWidth; // not on the page now: painted when it comes back
+    if (this.ended || this.missed) return;
     this.resting = false;
     requestAnimationFrame(() => {
       this.resting = true;
@@ -569,10 +587,9 @@ class Matrix {
     this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted) + 1);
   }
 
-  fill(colour, x, y, width, height) {
+  fill(colour, ...area) {
     this.pen.fillStyle = colour;
-    const r = this.ratio;
-    this.pen.fillRect(Math.round(x * r), Math.round(y * r), Math.round(width * r), Math.round(height * r));
+    this.pen.fillRect(...area.map((length) => Math.round(length * this.ratio)));
   }
 
   write(text, x, y, { size = LABEL_SIZE, weight = "", align = "left", colour = this.colours.ink } = {}) {
@@ -599,7 +616,7 @@ class Matrix {
   paintRowLabels(panel, right, y) {
     const { cell, rowSize, rowStep, perLine } = this.plan;
     const soft = { colour: this.colours.soft, align: "right" };
-    for (const [line, caption] of this.captions.toReversed().entries()) {
+    for (const [line, caption] of [...this.captions].reverse().entries()) {
       this.write(caption, right, y - 8 - line * CAPTION_LINE, soft);
     }
     const line = (row) => y + (row + 0.5) * cell + rowSize * 0.36;
@@ -621,12 +638,10 @@ class Matrix {
     const { cell, labels } = this.plan;
     const strong = this.cursor && this.cursor.panel === panel ? this.cursor.column : -1;
     for (const [column, text] of this.texts.columns.entries()) {
-      if (column % labels.step === 0 && (column === strong || labels.step === 1 || strong < 0 ||
-          Math.abs(column - strong) >= labels.step)) {
-        this.columnLabel(text, x + (column + 0.5) * cell, y, column === strong ? "700" : "");
-      } else if (column === strong) {
-        this.columnLabel(text, x + (column + 0.5) * cell, y, "700");
-      }
+      // A label left out for want of room comes while it is pointed at; its neighbours make way.
+      const crowded = strong >= 0 && column !== strong && Math.abs(column - strong) < labels.step;
+      if ((column % labels.step || crowded) && column !== strong) continue;
+      this.columnLabel(text, x + (column + 0.5) * cell, y, column === strong ? "700" : "");
     }
   }
 
@@ -677,11 +692,13 @@ class Matrix {
       pixels[i] = this.cellBlank(offset + i) ? 0 : table[colourIndex(this.values[offset + i], this.limits)];
     }
     pen.putImageData(this.image, 0, 0);
-    const r = this.ratio;
     this.fill(this.colours.blank, x, y, this.plan.panelWidth, this.plan.panelHeight);
+    this.stretch(this.cells, x, y, this.plan.panelWidth, this.plan.panelHeight);
+  }
+
+  stretch(image, ...area) {
     this.pen.imageSmoothingEnabled = false;
-    this.pen.drawImage(this.cells, Math.round(x * r), Math.round(y * r),
-      Math.round(this.plan.panelWidth * r), Math.round(this.plan.panelHeight * r));
+    this.pen.drawImage(image, ...area.map((length) => Math.round(length * this.ratio)));
   }
 
   // Hidden cells as hatched paper, neighbours in a row at one stroke.
@@ -708,7 +725,9 @@ class Matrix {
     for (let column = 1; column < columns; column++) {
       this.fill(this.colours.grid, x + column * cell - thin, y, thin, panelHeight);
     }
-    for (let row = 1; row < rows; row++) this.fill(this.colours.grid, x, y + row * cell - thin, panelWidth, thin);
+    for (let row = 1; row < rows; row++) {
+      this.fill(this.colours.grid, x, y + row * cell - thin, panelWidth, thin);
+    }
   }
 
   outline(colour, x, y, width, height, thickness) {
@@ -730,50 +749,51 @@ class Matrix {
   printSize() {
     const digits = this.model.get("digits");
     if (digits < 0) return 0;
-    let longest = "";
-    for (let i = 0; i < this.values.length; i++) {
-      if (this.cellBlank(i)) continue;
-      const magnitude = Math.abs(this.values[i]) < 10 ? 1 : Math.floor(Math.log10(Math.abs(this.values[i]))) + 1;
-      const length = magnitude + (this.values[i] < 0 ? 1 : 0);
-      if (length > longest.length) longest = "0".repeat(length);
-      if (length > 12) return 0;
-    }
-    const text = (longest || "0") + (digits > 0 ? `.${"0".repeat(digits)}` : "");
-    const size = Math.min(PRINT_SIZE, (LABEL_SIZE * (this.plan.cell - 5)) / this.measure(text));
+    // The longest number is the smallest or the largest; all digits are as wide as a zero.
+    const texts = rangeOf(this.values, this.allowed).map((value) => fixed(value, digits).replace(/\d/g, "0"));
+    const width = Math.max(...texts.map((text) => this.measure(text)));
+    const size = Math.min(PRINT_SIZE, (LABEL_SIZE * (this.plan.cell - 5)) / width);
     return size >= SMALLEST_PRINT ? size : 0;
   }
 
   paintPrint(panel, { x, y }, size) {
     const [, rows, columns] = this.shape;
     const { cell } = this.plan;
-    const digits = this.model.get("digits");
-    const white = this.tables[this.model.get("kind")].white;
-    const strange = Math.min(PRINT_SIZE * 1.2, cell * 0.36);
     this.pen.textAlign = "center";
-    let lastFont = null;
     for (let row = 0, index = panel * rows * columns; row < rows; row++) {
       for (let column = 0; column < columns; column++, index++) {
         if (this.allowed && !this.allowed[index]) continue;
-        const value = this.values[index];
-        const finite = Number.isFinite(value);
-        const points = finite ? size : strange;
-        if (!finite && points < 6) this.paintStrange(value, x + column * cell, y + row * cell, cell);
-        if (!points || (!finite && points < 6)) continue;
-        if (points !== lastFont) this.pen.font = this.font((lastFont = points));
-        const light = finite && white[colourIndex(value, this.limits)];
-        this.pen.fillStyle = finite ? (light ? "#ffffff" : "#000000") : this.colours.ink;
-        const text = finite ? fixed(value, digits) : special(value);
-        const [middleX, baseline] = [x + (column + 0.5) * cell - 0.5, y + (row + 0.5) * cell + points * 0.36 - 0.5];
-        this.pen.fillText(text, middleX * this.ratio, baseline * this.ratio);
+        const [left, top] = [x + column * cell, y + row * cell];
+        if (!Number.isFinite(this.values[index])) this.printSpecial(this.values[index], left, top);
+        else if (size) this.printNumber(this.values[index], left, top, size);
       }
     }
   }
 
+  printNumber(value, x, y, size) {
+    const white = this.tables[this.model.get("kind")].white[colourIndex(value, this.limits)];
+    this.pen.fillStyle = white ? "#ffffff" : "#000000";
+    this.print(fixed(value, this.model.get("digits")), x, y, size);
+  }
+
+  printSpecial(value, x, y) {
+    const size = Math.min(PRINT_SIZE * 1.2, this.plan.cell * 0.36);
+    this.pen.fillStyle = this.pen.strokeStyle = this.colours.ink;
+    if (size < 6) this.drawSpecial(value, x, y);
+    else this.print(special(value), x, y, size);
+  }
+
+  // Centred in a cell whose last pixel belongs to the grid.
+  print(text, x, y, size) {
+    this.pen.font = this.font(size);
+    const half = this.plan.cell / 2 - 0.5;
+    this.pen.fillText(text, (x + half) * this.ratio, (y + half + size * 0.36) * this.ratio);
+  }
+
   // A small cell without a number: a bar for minus infinity, a plus for infinity, a cross for "not a number".
-  paintStrange(value, x, y, cell) {
-    const r = this.ratio;
+  drawSpecial(value, x, y) {
+    const [{ cell }, r] = [this.plan, this.ratio];
     const [middleX, middleY, arm] = [(x + cell / 2) * r, (y + cell / 2) * r, cell * 0.28 * r];
-    this.pen.strokeStyle = this.colours.ink;
     this.pen.lineWidth = Math.max(1, r * 0.8);
     this.pen.beginPath();
     const lean = Number.isNaN(value) ? arm : 0;
@@ -826,8 +846,7 @@ class Matrix {
     const image = pen.createImageData(table.length, 1);
     new Uint32Array(image.data.buffer).set(table);
     pen.putImageData(image, 0, 0);
-    const r = this.ratio;
-    this.pen.drawImage(strip, Math.round(x * r), Math.round(y * r), Math.round(BAR.width * r), Math.round(BAR.height * r));
+    this.stretch(strip, x, y, BAR.width, BAR.height);
     this.outline(this.colours.frame, x, y, BAR.width, BAR.height, 1);
   }
 }

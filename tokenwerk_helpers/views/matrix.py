@@ -40,7 +40,7 @@ def fixed(value: float, digits: int) -> str:
 
 
 def spoken(value: float, digits: int) -> str:
-    """The number as said in words: two decimals more than in the cell, and never a tiny one that reads as zero."""
+    """The number as said in words: two decimals more than in the cell, and no tiny one that reads as zero."""
     if value == 0:
         return "0"
     if not np.isfinite(value) or abs(value) >= 10.0 ** -(digits + 2):
@@ -50,14 +50,17 @@ def spoken(value: float, digits: int) -> str:
 
 
 def colour_limits(asked, kind: str, values: np.ndarray, allowed: np.ndarray | None) -> tuple[float, float]:
-    """The range of the colours: as asked for, or that of all visible finite cells (zero included)."""
-    if asked is not None:
-        return asked[0], asked[1]
+    """The range of the colours: as asked for, or that of all visible finite cells and zero.
+
+    A diverging range is widened until zero is its middle. The browser follows the same rule (matrix.js).
+    """
     seen = values[np.isfinite(values) if allowed is None else np.isfinite(values) & allowed]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    low, high = asked or ((float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0))
     if kind == "diverging":
         reach = max(abs(low), abs(high)) or 1.0
         return -reach, reach
+    if asked:
+        return low, high
     low = min(low, 0.0)
     return low, high if high > low else low + 1.0
 
@@ -102,41 +105,96 @@ def table_with_ink(kind: str, dark: bool) -> dict[str, bytes]:
 
 
 class Array(traitlets.TraitType):
-    """An array of fixed type and number of axes, copied and frozen on the way in, sent as shape and bytes."""
+    """An array, copied and frozen on the way in, sent as its shape and bytes.
 
-    def __init__(self, dtype, axes: tuple[int, ...], *, none: bool = False, help: str):
+    `check` turns what is given into an array of the right kind or raises a ValueError.
+    """
+
+    def __init__(self, check: Callable, none: bool = False, help: str = ""):
         super().__init__(None, allow_none=none, help=help)
-        self.dtype, self.axes = dtype, axes
-        self.tag(sync=True, to_json=self.to_wire, from_json=self.from_wire)
+        self.check = check
+        self.tag(sync=True, to_json=to_wire, from_json=from_wire)
 
     def validate(self, obj, value):
-        array = np.array(value, dtype=self.dtype, order="C")
+        array = np.array(self.check(value), order="C")  # the reader may go on changing the original
         array.setflags(write=False)
         return array
 
-    def to_wire(self, array, widget):
-        return None if array is None else {"shape": list(array.shape), "data": memoryview(array).cast("B")}
 
-    def from_wire(self, wire, widget):
-        return None if wire is None else np.frombuffer(wire["data"], self.dtype).reshape(wire["shape"])
+def to_wire(array: np.ndarray | None, widget) -> dict | None:
+    """The message for the browser: no copy, no text."""
+    return None if array is None else {"shape": list(array.shape), "data": memoryview(array).cast("B")}
+
+
+def from_wire(wire: dict | None, widget) -> np.ndarray | None:
+    """The mask that the browser sends."""
+    return None if wire is None else np.frombuffer(wire["data"], np.uint8).reshape(wire["shape"]) != 0
+
+
+def numbers(values) -> np.ndarray:
+    """The values as float32 with a panel axis in front; ValueError unless (R, C) or (n, R, C) with no 0."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"values must be real numbers, not {array.dtype}")
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise ValueError(f"values must have the shape (R, C) or (n, R, C), not {array.shape}")
+    with np.errstate(over="ignore"):  # beyond float32 is infinity, shown as such
+        array = array.astype(np.float32)
+    return array if array.ndim == 3 else array[None]
+
+
+def booleans(allowed) -> np.ndarray:
+    """The mask; ValueError if it is anything but boolean."""
+    array = np.asarray(allowed)
+    if array.dtype != np.bool_:
+        # Numbers are refused: an additive mask (0 and -inf) would be read upside down.
+        raise ValueError(f"allowed must be boolean (True = may look), not {array.dtype}")
+    return array
+
+
+def check_mask(allowed: np.ndarray | None, shape: tuple[int, int, int]) -> None:
+    """ValueError unless the mask fits the values."""
+    if allowed is not None and allowed.shape not in (shape, shape[1:]):
+        raise ValueError(f"allowed has the shape {allowed.shape}, but the values have {shape[1:]}")
+
+
+def labels(given, name: str, length: int) -> list[str] | None:
+    """The labels as text, white space made visible; ValueError if there are too many or too few."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        raise ValueError(f"{name} must be a list of texts, not the single text {given!r}")
+    texts = [str(label).encode("utf-8", "replace").decode("utf-8").translate(WHITE_SPACE) for label in given]
+    if len(texts) != length:
+        raise ValueError(f"{len(texts)} {name} given, but the values need {length}")
+    return texts
+
+
+def check_limits(limits) -> tuple[float, float] | None:
+    """The limits as two numbers; ValueError unless they are finite and in order."""
+    if limits is None:
+        return None
+    low, high = (float(limit) for limit in limits)
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(f"limits must be two finite numbers in order, not {(low, high)}")
+    return low, high
 
 
 class MatrixView(anywidget.AnyWidget):
     """A live matrix: colours, printed numbers while cells are large enough, a cursor, a mask one can click.
 
-    `values` has the shape (R, C), or (n, R, C) for n panels side by side (the heads of an attention layer, say).
-    `rows` and `columns` label the cells (numbers from 1 if left out; a square matrix takes the rows' labels for
-    its columns too). `allowed` is boolean, (R, C) or (n, R, C), True = may look; other cells are hatched.
-    Anything `np.asarray` takes will do, tensors too. Every other trait can be given by name here or to `update`.
+    `values` has the shape (R, C), or (n, R, C) for n panels side by side, the heads of an attention layer for
+    example. `rows` and `columns` label the cells: numbers from 1 if left out, and a square matrix takes the
+    labels of its rows for the columns too. `allowed` is boolean, (R, C) or (n, R, C), True = may look; the
+    other cells are hatched. Anything `np.asarray` takes will do, tensors too. Every other trait can be given
+    by name, here and to `update`. Wrong shapes, types or numbers of labels raise a ValueError.
     """
 
     _esm = HERE / "matrix.js"
     _css = HERE / "matrix.css"
 
-    values = Array(np.float32, (2, 3), help="numbers of the cells  # (n, R, C)")
-    allowed = Array(
-        np.bool_, (2, 3), none=True, help="True = may look; None = no mask  # (R, C) or (n, R, C)"
-    )
+    values = Array(numbers, help="numbers of the cells  # (n, R, C)")
+    allowed = Array(booleans, none=True, help="True = may look; None = no mask  # (R, C) or (n, R, C)")
     rows = traitlets.List(traitlets.Unicode(), help="R labels").tag(sync=True)
     columns = traitlets.List(traitlets.Unicode(), help="C labels").tag(sync=True)
     titles = traitlets.List(traitlets.Unicode(), help="a title for each panel, or none").tag(sync=True)
@@ -169,19 +227,18 @@ class MatrixView(anywidget.AnyWidget):
         self._given = {"rows": None, "columns": None}  # labels as asked for, before numbers stand in
         self._edit_callbacks: list[Callable] = []
         # Checked before the widget exists, so that a mistake leaves no half-made widget behind.
-        state = self._settled({"values": values, "rows": rows, "columns": columns, "allowed": None, **traits})
+        defaults = {"allowed": None, "titles": [], "limits": None}
+        state = self._settled({"values": values, "rows": rows, "columns": columns} | defaults | traits)
         super().__init__(_appearance=appearance(), **state)
 
     def update(self, **changes) -> None:
         """Change any traits at once and send them in one message; on a ValueError nothing has changed."""
-        current = {"values": self.values, "allowed": self.allowed, "titles": self.titles, **self._given}
-        state = self._settled(current | changes)
+        current = {name: getattr(self, name) for name in ("values", "allowed", "titles", "limits")}
+        state = self._settled(current | self._given | changes)
         if "selected" not in changes and self.selected >= state["values"].shape[1]:
-            state["selected"] = -1
-        if "allowed" not in changes:
-            del state["allowed"]
-        if "values" not in changes:
-            del state["values"]
+            state["selected"] = -1  # that row is gone
+        for name in {"values", "allowed"} - set(changes):
+            del state[name]  # nothing new, so nothing to send
         with self.hold_sync(), self.hold_trait_notifications():
             for name, value in state.items():
                 setattr(self, name, value)
@@ -234,89 +291,34 @@ class MatrixView(anywidget.AnyWidget):
         """All traits checked against each other and in their final form."""
         unknown = [name for name in state if name.startswith("_") or not self.has_trait(name)]
         if unknown:
-            raise TypeError(f"MatrixView has no {', '.join(unknown)}")
+            raise TypeError(f"MatrixView has no trait {', '.join(unknown)}")
         values = numbers(state["values"])
         n, R, C = values.shape
+        allowed = None if state["allowed"] is None else booleans(state["allowed"])
+        check_mask(allowed, values.shape)
         given = {"rows": labels(state["rows"], "rows", R), "columns": labels(state["columns"], "columns", C)}
         rows = given["rows"] or [str(i + 1) for i in range(R)]
         columns = given["columns"] or (rows if R == C else [str(i + 1) for i in range(C)])
-        titles = [state["titles"]] if isinstance(state.get("titles"), str) else state.get("titles")
+        titles = [state["titles"]] if isinstance(state["titles"], str) else state["titles"]
+        settled = {"values": values, "allowed": allowed, "rows": rows, "columns": columns}
+        settled["titles"] = labels(titles or None, "titles", n) or []
+        settled["limits"] = check_limits(state["limits"])
         self._given = given
-        return state | {
-            "values": values,
-            "allowed": mask(state["allowed"], values.shape),
-            "rows": rows,
-            "columns": columns,
-            "titles": labels(titles or None, "titles", n) or [],
-            **settled_limits(state),
-        }
+        return state | settled
 
     @traitlets.validate("values", "allowed", "rows", "columns")
     def _fits(self, proposal):
-        """Hold traits set one by one to the rules of `update`."""
-        name, value = proposal["trait"].name, proposal["value"]
-        if name == "values":
-            value = numbers(value)
-        state = {name: getattr(self, name) for name in ("values", "allowed", "rows", "columns")} | {
-            name: value
-        }
-        if state["values"] is not None:
+        """Hold traits that are set one by one to the rules of `update`."""
+        names = ("values", "allowed", "rows", "columns")
+        state = {name: getattr(self, name) for name in names} | {proposal["trait"].name: proposal["value"]}
+        if state["values"] is not None:  # None only while the widget is being made
             _, R, C = state["values"].shape
+            check_mask(state["allowed"], state["values"].shape)
             labels(state["rows"] or None, "rows", R)
             labels(state["columns"] or None, "columns", C)
-            mask(state["allowed"], state["values"].shape)
-        return value
+        return proposal["value"]
 
     def _repr_mimebundle_(self, **kwargs):
         n, R, C = self.values.shape
         sentence = self.alt or f"{n} × {R} × {C}"
         return with_still(super()._repr_mimebundle_(**kwargs), self.png(), sentence)
-
-
-def numbers(values) -> np.ndarray:
-    """The values as float32 with a panel axis in front; ValueError unless (R, C) or (n, R, C), none of them 0."""
-    array = np.asarray(values)
-    if array.dtype == object or array.dtype.kind not in "biuf":
-        raise ValueError(f"values must be real numbers, not {array.dtype}")
-    if array.ndim not in (2, 3) or 0 in array.shape:
-        raise ValueError(f"values must have the shape (R, C) or (n, R, C), not {array.shape}")
-    with np.errstate(over="ignore"):  # beyond float32 is infinity, shown as such
-        array = array.astype(np.float32)
-    return array if array.ndim == 3 else array[None]
-
-
-def mask(allowed, shape: tuple[int, int, int]) -> np.ndarray | None:
-    """The mask as booleans; ValueError for another type or shape."""
-    if allowed is None:
-        return None
-    array = np.asarray(allowed)
-    if array.dtype != np.bool_:
-        # 0 and 1 as numbers are refused: an additive mask (0 and -inf) would be read upside down.
-        raise ValueError(f"allowed must be boolean (True = may look), not {array.dtype}")
-    if array.shape not in (shape, shape[1:]):
-        raise ValueError(
-            f"allowed has the shape {array.shape}, but values have {shape} (panels, rows, columns)"
-        )
-    return array
-
-
-def labels(given, name: str, length: int) -> list[str] | None:
-    """The labels as text that JSON can carry, white space made visible; ValueError if their number is wrong."""
-    if given is None:
-        return None
-    if isinstance(given, str):
-        raise ValueError(f"{name} must be a list of texts, not the single text {given!r}")
-    texts = [str(label).encode("utf-8", "replace").decode("utf-8").translate(WHITE_SPACE) for label in given]
-    if len(texts) != length:
-        raise ValueError(f"{len(texts)} {name} for {length}: give as many {name} as the values have")
-    return texts
-
-
-def settled_limits(state: dict) -> dict:
-    """The limits, if any are given, as two finite numbers in order; diverging ones centred on zero."""
-    if state.get("limits") is None:
-        return {}
-    low, high = (float(limit) for limit in state["limits"])
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise ValueError(f"limits must be two finite numbers in order, not {(low, high)}")
-    return {"limits": (low, high)}

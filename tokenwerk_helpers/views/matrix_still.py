@@ -1,12 +1,12 @@
 """The still twin of MatrixView: the same arrays, labels, colours and words, drawn by matplotlib for print.
 
-Everything is placed in page pixels on one pair of axes that fills the figure, with y downwards as in the browser.
+Everything is placed in page pixels on one pair of axes that fills the figure, y downwards as in the browser.
 """
 
 import io
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -32,14 +32,14 @@ def _font():
     return get_font(findfont(style.FONT))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def printable(text: str) -> str:
-    """The text with a box for each letter the font lacks (emoji, Chinese): a still never warns and never lies."""
+    """The text with a box for each letter the font lacks (Chinese, say), since matplotlib would warn."""
     known = _font().get_charmap()
     return "".join(letter if ord(letter) in known else "□" for letter in text)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Width of a text in page pixels."""
     font = get_font(findfont(FontProperties(family=style.FONT, weight="bold" if bold else "normal")))
@@ -48,7 +48,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     return font.get_width_height()[0] / 64
 
 
-@cache
+@lru_cache(maxsize=4096)
 def cut(text: str, room: float) -> str:
     """The text as a label, or as much of it as fits and an ellipsis."""
     if text_width(text, LABEL) <= room:

@@ -22,9 +22,22 @@ ROLES = {
     "mlp": "#009e73",  # green
     "norm": "#b3628f",  # purple-pink
     "embedding": "#b98700",  # ochre
-    "head": "#3a8fc4",  # sky
-    "gradient": "#6a4fb3",  # violet
+    "head": "#56b4e9",  # sky
+    "gradient": "#6b0f3c",  # deep plum: violet would be the residual's blue to red-green-blind eyes
     "masked": "#8f8f8f",  # grey, hatched
+}
+
+
+# The same hues, lighter, where the page is dark: `paint` exchanges one for the other.
+DARK_ROLES = {
+    "residual": "#4c9be8",
+    "attention": "#f0843c",
+    "mlp": "#2fc094",
+    "norm": "#d88bb7",
+    "embedding": "#dcae3c",
+    "head": "#8fd3f5",
+    "gradient": "#ff5c7a",
+    "masked": "#7d858d",
 }
 
 
@@ -39,7 +52,7 @@ class Theme:
 
 
 LIGHT = Theme(ink="#1f2328", soft="#59636e", grid="#d8dee4", paper="#ffffff")
-DARK = Theme(ink="#e6e8eb", soft="#a3abb4", grid="#3d444d", paper="#111111")
+DARK = Theme(ink="#e6e8eb", soft="#a3abb4", grid="#2d3239", paper="#111111")
 
 # Points at 100 % zoom: one size for text, one for small print, one for a title.
 TEXT_SIZE, SMALL_SIZE, TITLE_SIZE = 9.5, 8.0, 10.5
@@ -132,9 +145,10 @@ def text_on(rgb) -> str:
 
 
 def paint(figure: Figure, dark: bool) -> None:
-    """Turn every neutral colour of the figure to the dark or the light theme; role colours stay."""
-    old, new = (LIGHT, DARK) if dark else (DARK, LIGHT)
-    swap = {getattr(old, name): getattr(new, name) for name in ("ink", "soft", "grid", "paper")}
+    """Turn the colours of the figure, neutral ones and those of the roles, to the dark or the light theme."""
+    light = [*vars(LIGHT).values(), *ROLES.values()]
+    night = [*vars(DARK).values(), *DARK_ROLES.values()]
+    swap = dict(zip(light, night) if dark else zip(night, light))
     for artist in figure.findobj():
         _paint_artist(artist, swap)
 

@@ -1,0 +1,243 @@
+"""What all explorers share: errors in words, reset, one callback, the still twin, the guess, the runner."""
+
+import asyncio
+import gc
+import re
+import weakref
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokenwerk_helpers import language
+from tokenwerk_helpers.checks import Feedback
+from tokenwerk_helpers.explorers import Explorer, Guess, ReaderMistake, book, cells, you_are_here
+from tokenwerk_helpers.explorers.controls import line, slider
+from tokenwerk_helpers.explorers.guess import read_number, read_vector
+from tokenwerk_helpers.explorers.numbers import grouped, number, percent, vector
+from tokenwerk_helpers.explorers.running import Runner
+from tokenwerk_helpers.views.figure import LiveFigure
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Halving(Explorer):
+    """1 / x: has a place where the reader is at fault and one where the code is."""
+
+    def __init__(self):
+        self.figure = LiveFigure(2, 1)
+        (self.point,) = self.figure.figure.add_subplot(ylim=(-3, 3)).plot([0], [0], "o")
+        self.figure.moving(self.point)
+        self.computed = 0
+        super().__init__({"x": slider("x", -2, 2, 1), "text": line("t", "a")}, [[self.figure]])
+
+    def compute(self, x, text):
+        self.computed += 1
+        if text == "":
+            raise ReaderMistake("nothing typed")
+        return 1 / x
+
+    def show(self, result):
+        self.point.set_ydata([result])
+        self.figure.refresh()
+
+    def sentence(self, result):
+        return f"1/x = {result:.2f}"
+
+
+def test_moving_a_control_changes_result_caption_and_picture():
+    explorer = Halving()
+    before = explorer.figure.image
+    explorer.controls["x"].value = 0.5
+    assert (explorer.result, explorer.caption.value) == (2.0, "1/x = 2.00")
+    assert explorer.figure.image != before
+
+
+def test_a_readers_mistake_is_told_in_words_and_the_last_good_view_stays():
+    explorer = Halving()
+    before = explorer.figure.image
+    explorer.controls["text"].value = ""
+    assert explorer.message.value == "nothing typed"
+    assert (explorer.figure.image, explorer.caption.value) == (before, "1/x = 1.00")
+    explorer.controls["text"].value = "b"
+    assert explorer.message.value == ""
+
+
+def test_an_unexpected_error_appears_in_the_message_area_instead_of_vanishing():
+    explorer = Halving()
+    explorer.controls["x"].value = 0
+    assert "ZeroDivisionError" in explorer.message.value
+    assert isinstance(explorer.error, ZeroDivisionError)
+
+
+def test_reset_puts_every_control_back_and_computes_once():
+    explorer = Halving()
+    explorer.set(x=2, text="b")
+    count = explorer.computed
+    explorer.reset()
+    assert explorer.settings == {"x": 1, "text": "a"}
+    assert explorer.computed == count + 1
+
+
+def test_an_error_at_the_start_is_not_hidden():
+    class Broken(Halving):
+        def compute(self, x, text):
+            raise RuntimeError("from the first computation")
+
+    with pytest.raises(RuntimeError):
+        Broken()
+
+
+def test_the_stored_output_has_the_view_a_still_and_the_sentence():
+    data, metadata = Halving()._repr_mimebundle_()
+    assert data["text/plain"] == "1/x = 1.00"
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert VIEW in data
+    assert metadata["image/png"]["width"] == 192
+
+
+def test_a_cell_run_twice_leaves_one_living_explorer(monkeypatch):
+    monkeypatch.setattr(cells, "_living", cells.defaultdict(list))
+    monkeypatch.setattr(cells, "running_cell", lambda: ("cell", 1))
+    first, beside = Halving(), Halving()
+    monkeypatch.setattr(cells, "running_cell", lambda: ("cell", 2))
+    second = Halving()
+    assert first.widget.comm is None and beside.widget.comm is None
+    first.controls["x"].value = 2
+    assert first.computed == 1, "the first run still computes"
+    second.controls["x"].value = 2
+    assert second.computed == 2
+    assert len(cells._living["cell"]) == 1
+
+
+def test_a_closed_explorer_is_let_go(monkeypatch):
+    explorer = Halving()
+    reference = weakref.ref(explorer)
+    explorer.close()
+    del explorer
+    gc.collect()
+    assert reference() is None
+
+
+def test_every_chapter_has_its_picture_and_a_sentence():
+    for notebook in book.CHAPTERS:
+        here = you_are_here(notebook)
+        assert here.png().startswith(b"\x89PNG")
+        assert book.title(notebook) in here.alt
+    with pytest.raises(ValueError, match="no notebook"):
+        you_are_here("99_nowhere")
+
+
+def test_the_chapters_of_the_book_light_up_different_parts():
+    pictures = {name: you_are_here(name).png() for name in book.CHAPTERS}
+    assert len(set(pictures.values())) >= len(pictures) - 1  # 00 and 08 both show the whole
+
+
+# ---- guesses ----
+
+
+def judge(answer):
+    return Feedback(answer == 1, f"answer {answer}")
+
+
+def test_a_guess_is_judged_only_when_it_was_made():
+    guess = Guess("Which?", judge, options=["a", "b"])
+    guess.button.click()
+    assert guess.feedback.correct is None
+    guess.answer.value = 1
+    guess.button.click()
+    assert guess.reply.value == "✓ answer 1"
+    guess.answer.value = 0
+    guess.button.click()
+    assert guess.reply.value == "✗ answer 0"
+
+
+def test_a_guess_that_is_no_number_gets_words_and_keeps_what_was_typed():
+    guess = Guess("How many?", judge, kind="number")
+    guess.answer.value = "<b>many"
+    guess.button.click()
+    assert "<b>many" in guess.reply.value
+    assert guess.answer.value == "<b>many"
+
+
+def test_a_stored_guess_shows_the_question_and_its_options():
+    data = Guess("Which?", judge, options=["red", "blue"])._repr_mimebundle_()
+    assert data["text/plain"] == "Which?\n(a) red\n(b) blue"
+
+
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 3)), min_size=1, max_size=5))
+def test_a_list_is_read_however_it_is_written(values):
+    for text in (str(values), " ".join(map(str, values)), "(" + "; ".join(map(str, values)) + ")"):
+        assert read_vector(text) == values
+
+
+def test_a_number_may_have_a_comma_and_a_true_minus():
+    assert read_number("0,5") == 0.5
+    guess = Guess("?", lambda answer: Feedback(answer == -0.5, ""), kind="number")
+    guess.answer.value = "−0,5"
+    assert guess.judge().correct
+
+
+# ---- numbers ----
+
+
+def test_numbers_read_as_in_the_chapter():
+    assert vector([2.3, -0.2, 3.0, -0.001]) == "[2.3, -0.2, 3, 0]"
+    assert number(0.125, 2) in ("0.12", "0.13") and number(-0.0) == "0" and number(100, 0) == "100"
+    assert percent(0.256) == "26 %"
+    assert re.sub(r"\s", "_", grouped(124439808)) == "124_439_808"
+
+
+# ---- language ----
+
+
+def test_the_language_can_be_switched_and_an_unknown_one_is_refused():
+    try:
+        language.set_language("en")
+        assert language._("Reset") == "Reset"
+        language.set_language("de")
+        assert language._("Reset") == "Zurücksetzen"
+        with pytest.raises(ValueError, match="fr"):
+            language.set_language("fr")
+    finally:
+        language.set_language("de")
+
+
+# ---- long work ----
+
+
+def test_the_runner_leaves_room_for_other_messages_and_hears_stop():
+    async def scene():
+        seen, ended = [], []
+        runner = Runner(seen.append, lambda: ended.append(True))
+        work = iter(range(1000))
+        runner.start(work)
+        while len(seen) < 5:
+            await asyncio.sleep(0.001)  # another message is handled between two slices
+        runner.stop()
+        await asyncio.sleep(0.01)
+        stopped = len(seen)
+        assert ended == [True] and not runner.running and stopped < 1000
+        runner.start(work)  # goes on where it stopped
+        while len(seen) == stopped:
+            await asyncio.sleep(0.001)
+        assert seen == list(range(len(seen)))
+        runner.stop()
+
+    asyncio.run(scene())
+
+
+def test_the_runner_reports_an_error_and_ends():
+    def work():
+        yield 1
+        raise ValueError("broken")
+
+    async def scene():
+        errors, ended = [], []
+        runner = Runner(lambda item: None, lambda: ended.append(True), errors.append)
+        runner.start(work())
+        while runner.running:
+            await asyncio.sleep(0.001)
+        assert [str(error) for error in errors] == ["broken"] and ended == [True]
+
+    asyncio.run(scene())

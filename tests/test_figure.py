@@ -1,0 +1,140 @@
+"""The live figure, the still twin and the style they share."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+from tokenwerk_helpers.views import style
+from tokenwerk_helpers.views.figure import LiveFigure
+from tokenwerk_helpers.views.still import GAP, stacked
+
+
+def pixels(png: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def count(png: bytes, colour: str) -> int:
+    """How many pixels have exactly this colour."""
+    return int((pixels(png) == np.round(255 * np.array(to_rgb(colour)))).all(axis=-1).sum())
+
+
+@pytest.fixture
+def live():
+    figure = LiveFigure(4, 2, alt="a line")
+    axes = figure.figure.add_subplot()
+    axes.set_ylim(0, 3)
+    (figure.line,) = axes.plot([0, 1], [1, 1], color=style.ROLES["mlp"])
+    figure.moving(figure.line)
+    return figure
+
+
+def test_a_moved_artist_looks_as_if_everything_had_been_drawn_anew(live):
+    live.refresh()
+    live.line.set_ydata([2, 2])
+    live.refresh()
+    moved = live.image
+    live.redraw()
+    # The layout may still settle by a fraction of a pixel.
+    assert np.abs(pixels(moved).astype(int) - pixels(live.image)).max() <= 8
+
+
+def test_refresh_draws_only_what_moved(live, monkeypatch):
+    live.refresh()
+    monkeypatch.setattr(live.canvas, "draw", lambda: pytest.fail("everything was drawn"))
+    live.line.set_ydata([2.5, 0.5])
+    before = live.image
+    live.refresh()
+    assert live.image != before
+
+
+def test_the_still_is_on_light_paper_whatever_the_theme_of_the_page(live):
+    live.refresh()
+    light = live.png()
+    live.dark = True
+    assert np.array_equal(pixels(live.png()), pixels(light))
+    assert tuple(pixels(light)[0, 0]) == (255, 255, 255)
+
+
+def test_the_dark_theme_changes_paper_and_roles_and_is_undone_by_the_light_one(live):
+    live.refresh()
+    before = live.image
+    live.dark = True
+    assert count(live.image, style.DARK.paper) > count(live.image, style.LIGHT.paper)
+    assert count(live.image, style.DARK_ROLES["mlp"]) > 50
+    assert count(live.image, style.ROLES["mlp"]) == 0
+    live.dark = False
+    assert np.array_equal(pixels(live.image), pixels(before))
+
+
+def test_a_dollar_sign_is_a_dollar_sign(live):
+    live.figure.axes[0].set_title("$x$ and $y")  # as mathtext this is a parse error
+    live.redraw()
+    assert live.image
+
+
+def test_a_figure_that_moves_leaves_no_artists_behind(live):
+    live.refresh()
+    count = len(live.figure.findobj())
+    for height in np.linspace(0, 3, 20):
+        live.line.set_ydata([height, height])
+        live.refresh()
+    assert len(live.figure.findobj()) == count
+
+
+def test_a_still_keeps_size_and_place_of_each_view(live):
+    live.refresh()
+    one = live.png()
+    page = pixels(stacked([[one, one], [one]]))
+    height, width, _ = pixels(one).shape
+    assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
+    assert np.array_equal(page[:height, width + GAP :], pixels(one))
+    assert np.array_equal(page[height + GAP :, :width], pixels(one))
+
+
+@pytest.mark.parametrize("kind", ["sequential", "diverging"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_colour_scales_rise_in_one_direction_or_from_the_middle(kind, dark):
+    light = style.luminance(style.table(kind, dark))
+    steps = np.diff(light)
+    if kind == "sequential":
+        assert (steps >= -1e-3).all() if dark else (steps <= 1e-3).all()
+    else:
+        middle = light[127]
+        assert (middle <= light + 0.02).all() if dark else (middle >= light - 0.02).all()
+
+
+@given(st.lists(st.integers(0, 255), min_size=3, max_size=3))
+def test_printed_numbers_can_be_read_on_every_colour(rgb):
+    ink = 0.0 if style.text_on(rgb) == "#000000" else 1.0
+    bright, dim = sorted([style.luminance(rgb), ink], reverse=True)
+    assert (bright + 0.05) / (dim + 0.05) >= 4.5  # WCAG 2, level AA
+
+
+@pytest.mark.parametrize("name", list(style.ROLES))
+def test_role_colours_stand_out_from_both_papers(name):
+    for colour, paper in ((style.ROLES[name], style.LIGHT.paper), (style.DARK_ROLES[name], style.DARK.paper)):
+        one, other = (style.luminance(255 * np.array(to_rgb(c))) for c in (colour, paper))
+        contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)
+        # Graphics need 3:1; the head's sky is a filled area with dark letters on it.
+        assert contrast >= (2.2 if name == "head" else 3.0), (name, colour, contrast)
+
+
+def test_role_colours_stay_apart_for_red_green_blind_eyes():
+    # Machado, Oliveira & Fernandes 2009, deuteranopia and protanopia at full severity.
+    deutan = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+    protan = [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]
+    names = [name for name in style.ROLES if name != "masked"]
+    for matrix in (deutan, protan):
+        seen = {name: np.array(matrix) @ np.array(to_rgb(style.ROLES[name])) for name in names}
+        for i, one in enumerate(names):
+            for other in names[i + 1 :]:
+                assert np.linalg.norm(seen[one] - seen[other]) > 0.1, (one, other)

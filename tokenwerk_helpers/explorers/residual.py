@@ -1,0 +1,465 @@
+"""Live views of 01_residual: a vector sum, the two paths of a gradient, depth, and learning rates."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..checks import residual as checks
+from ..language import _
+from ..views import style
+from ..views.figure import LiveFigure
+from .base import Explorer
+from .controls import choose, slider, stops, whole
+from .guess import Guess
+from .numbers import number, vector
+
+PATH, CHANGE, GRADIENT = style.ROLES["residual"], style.ROLES["mlp"], style.ROLES["gradient"]
+
+# ---- y = x + f(x) as arrows ----
+
+
+@dataclass(frozen=True)
+class VectorSum:
+    """x, the contribution f(x), and y = x + f(x); each  # (2,)"""
+
+    x: np.ndarray
+    fx: np.ndarray
+    y: np.ndarray
+
+
+def vector_sum(x1: float, x2: float, f1: float, f2: float) -> VectorSum:
+    """Add the contribution [f1, f2] to [x1, x2], component by component."""
+    x, fx = np.array([x1, x2]), np.array([f1, f2])
+    return VectorSum(x, fx, x + fx)
+
+
+class VectorAddition(Explorer):
+    """Arrows in the plane: the direct path x, the contribution f(x), and their sum y."""
+
+    LIMIT, LENS = 7.0, 2.2  # half the width of the plane, and of the lens around the tip of x
+
+    def __init__(self):
+        self.plane = LiveFigure(7.4, 3.9)
+        self._draw()
+        controls = {
+            "x1": slider(_("x, component 1"), -5, 5, 2),
+            "x2": slider(_("x, component 2"), -5, 5, 5),
+            "f1": slider(_("f(x), component 1"), -2, 2, 0.3),
+            "f2": slider(_("f(x), component 2"), -2, 2, -0.2),
+        }
+        super().__init__(controls, [[self.plane]])
+
+    compute = staticmethod(vector_sum)
+
+    def _draw(self) -> None:
+        plane, lens = self.plane.figure.subplots(1, 2, subplot_kw={"aspect": "equal"})
+        for axes, limit, title in (
+            (plane, self.LIMIT, _("the plane")),
+            (lens, self.LENS, _("through a lens: around the tip of x")),
+        ):
+            axes.set(xlim=(-limit, limit), ylim=(-limit, limit), title=title)
+            axes.grid(True)
+        plane.set(xlabel=_("component 1"), ylabel=_("component 2"))
+        lens.set(xlabel=_("change in component 1"), ylabel=_("change in component 2"))
+        lens.plot([0], [0], "o", color=PATH, markersize=8)
+        arrow = {
+            "linewidth": 2.4,
+            "solid_capstyle": "round",
+            "marker": "o",
+            "markevery": [-1],
+            "markersize": 6,
+        }
+        (self.x_arrow,) = plane.plot([0, 0], [0, 0], color=PATH, label=_("x (direct path)"), **arrow)
+        (self.f_arrow,) = plane.plot(
+            [0, 0], [0, 0], color=CHANGE, label=_("f(x), from the tip of x"), **arrow
+        )
+        (self.f_lens,) = lens.plot([0, 0], [0, 0], color=CHANGE, **arrow)
+        (self.y_arrow,) = plane.plot(
+            [0, 0],
+            [0, 0],
+            color=style.LIGHT.ink,
+            linestyle=(0, (4, 3)),
+            linewidth=1.5,
+            label=_("y = x + f(x)"),
+        )
+        self.plane.figure.legend(loc="outside upper center", ncols=3, columnspacing=1.6)
+        self.plane.moving(self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens)
+
+    def show(self, result: VectorSum) -> None:
+        x, fx, y = result.x, result.fx, result.y
+        self.x_arrow.set_data([0, x[0]], [0, x[1]])
+        self.f_arrow.set_data([x[0], y[0]], [x[1], y[1]])
+        self.y_arrow.set_data([0, y[0]], [0, y[1]])
+        self.f_lens.set_data([0, fx[0]], [0, fx[1]])
+        self.plane.alt = self.sentence(result)
+        self.plane.refresh()
+
+    def sentence(self, result: VectorSum) -> str:
+        text = _("x = {x} plus f(x) = {fx} gives y = {y}.").format(
+            x=vector(result.x), fx=vector(result.fx), y=vector(result.y)
+        )
+        size, change = float(np.hypot(*result.x)), float(np.hypot(*result.fx))
+        if change < 1e-9:
+            return text + " " + _("The contribution is zero: y is x itself.")
+        if size < 1e-9:
+            return text + " " + _("x is zero: y is the contribution alone.")
+        return (
+            text
+            + " "
+            + _("The contribution is {share} times as long as x.").format(share=number(change / size, 2))
+        )
+
+
+# ---- the two paths of the gradient ----
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Curves over `x` and the slopes at `point`, as autograd finds them along each path."""
+
+    point: float
+    strength: float
+    x: np.ndarray
+    fx: np.ndarray
+    direct: float
+    through_f: float
+    total: float
+
+
+def contribution(x: Tensor, strength: float) -> Tensor:
+    """The example operation f(x) = strength * sin(2x): steep here, flat there, falling elsewhere."""
+    return strength * torch.sin(2 * x)
+
+
+def two_paths(point: float, strength: float) -> Paths:
+    """The slope of y = x + f(x) at `point`: along the direct path, through f, and of y as a whole."""
+    x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
+    (direct,) = torch.autograd.grad(x + 0.0, x)
+    (through_f,) = torch.autograd.grad(contribution(x, strength), x)
+    (total,) = torch.autograd.grad(x + contribution(x, strength), x)
+    grid = torch.linspace(-3, 3, 241, dtype=torch.float64)
+    fx = contribution(grid, strength)
+    return Paths(point, strength, grid.numpy(), fx.numpy(), direct.item(), through_f.item(), total.item())
+
+
+class TwoPaths(Explorer):
+    """y = x + f(x) with its tangent, and the slope taken apart: 1 from the direct path, f'(x) through f."""
+
+    def __init__(self):
+        self.figure = LiveFigure(8.2, 3.2)
+        self._draw()
+        controls = {
+            "point": slider(_("place x"), -3, 3, 1, 0.05),
+            "strength": slider(_("strength of f"), -1, 1, 0.4, 0.05),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(two_paths)
+
+    def _draw(self) -> None:
+        curves, slopes = self.figure.figure.subplots(1, 2, width_ratios=[1.7, 1])
+        curves.set_xlim(-3, 3)
+        curves.set_ylim(-4, 4)
+        curves.set_xlabel("x")
+        curves.grid(True)
+        (self.direct,) = curves.plot([-3, 3], [-3, 3], color=PATH, label=_("direct path: x"))
+        (self.change,) = curves.plot([], [], color=CHANGE, label="f(x)")
+        (self.sum,) = curves.plot([], [], color=style.LIGHT.ink, label="y = x + f(x)")
+        (self.tangent,) = curves.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("slope of y"))
+        (self.here,) = curves.plot([], [], "o", color=GRADIENT)
+        curves.legend(loc="upper left")
+        self.bars = slopes.bar(
+            [0, 1, 2], [0, 0, 0], color=[PATH, CHANGE, GRADIENT], width=0.62,
+            tick_label=[_("direct\npath"), _("through f:\nf′(x)"), _("together:\ndy/dx")],
+        )  # fmt: skip
+        slopes.set_ylim(-2.2, 3.4)
+        slopes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        slopes.set_title(_("slopes"))
+        self.values = [slopes.text(i, 0, "", ha="center", fontsize=style.TEXT_SIZE) for i in range(3)]
+        self.figure.moving(self.change, self.sum, self.tangent, self.here, *self.bars, *self.values)
+
+    def show(self, result: Paths) -> None:
+        y = result.x + result.fx
+        here = result.point + float(contribution(torch.tensor(result.point), result.strength))
+        self.change.set_data(result.x, result.fx)
+        self.sum.set_data(result.x, y)
+        ends = np.array([-0.8, 0.8])
+        self.tangent.set_data(result.point + ends, here + result.total * ends)
+        self.here.set_data([result.point], [here])
+        for bar, text, slope in zip(self.bars, self.values, (result.direct, result.through_f, result.total)):
+            bar.set_height(slope)
+            text.set_text(number(slope))
+            text.set_y(slope + (0.12 if slope >= 0 else -0.12))
+            text.set_va("bottom" if slope >= 0 else "top")
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Paths) -> str:
+        text = _("At x = {x}: {direct} from the direct path plus {through} through f makes dy/dx = {total}.")
+        text = text.format(
+            x=number(result.point), direct=number(result.direct), through=number(result.through_f),
+            total=number(result.total),
+        )  # fmt: skip
+        if abs(result.through_f) < 0.05:
+            return (
+                text + " " + _("Through f hardly anything comes back; the direct path still delivers its 1.")
+            )
+        if result.through_f < -0.95:
+            return (
+                text + " " + _("Here f cancels the direct path or outweighs it: a residual is no guarantee.")
+            )
+        return text
+
+
+# ---- depth ----
+
+
+@dataclass(frozen=True)
+class Depth:
+    """The gradient's length at every layer's input and at the output; each  # (depth + 1,)"""
+
+    depth: int
+    plain: np.ndarray
+    residual: np.ndarray
+
+
+def gradient_by_layer(depth: int, gain: float, direct: bool, width: int = 32, seed: int = 1) -> np.ndarray:
+    """How long the gradient is at each height of a stack h -> f(h), or h -> h + f(h) if `direct`.
+
+    f(h) = W tanh(h) with W drawn with spread gain / sqrt(width). The gradient starts with length 1 at the
+    output, 16 inputs are averaged.  -> (depth + 1,), from the first layer's input to the output
+    """
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.randn(depth, width, width, generator=generator, dtype=torch.float64)
+    h = torch.randn(16, width, generator=generator, dtype=torch.float64, requires_grad=True)
+    start = torch.randn(16, width, generator=generator, dtype=torch.float64)
+    heights = [h]
+    for W in weights * gain / math.sqrt(width):
+        fh = torch.tanh(h) @ W.T
+        h = h + fh if direct else fh
+        heights.append(h)
+    gradients = torch.autograd.grad(h, heights, start / start.norm(dim=-1, keepdim=True))
+    return np.array([gradient.norm(dim=-1).mean().item() for gradient in gradients])
+
+
+def depth_compared(depth: int, gain: float) -> Depth:
+    """The gradient by layer of the same stack without and with the direct path."""
+    plain, with_path = (gradient_by_layer(depth, gain, direct) for direct in (False, True))
+    return Depth(depth, plain, with_path)
+
+
+class GradientByDepth(Explorer):
+    """The length of the gradient at every layer, on a logarithmic scale, without and with the direct path."""
+
+    FLOOR, CEILING = 1e-22, 1e9
+
+    def __init__(self):
+        self.figure = LiveFigure(7.6, 3.6)
+        self._draw()
+        controls = {
+            "depth": whole(_("number of layers"), 1, 48, 24),
+            "gain": slider(_("size of the weights"), 0.1, 3, 0.6, 0.1),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(depth_compared)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        style.log_axis(axes.yaxis)
+        axes.set_ylim(self.FLOOR, self.CEILING)
+        axes.set_yticks([10.0**power for power in range(-20, 11, 5)])
+        axes.set_xlim(-0.5, 48.5)
+        axes.set_xticks(range(0, 49, 8))
+        axes.grid(True)
+        axes.axhline(1, color=style.LIGHT.soft, linewidth=0.8)
+        axes.set_xlabel(_("layer (0 = input, right end = output; the gradient runs from right to left)"))
+        axes.set_ylabel(_("length of the gradient"))
+        (self.plain,) = axes.plot(
+            [], [], color=GRADIENT, linestyle=(0, (4, 2)), marker="o", markersize=3, label=_("without: f(x)")
+        )
+        (self.with_path,) = axes.plot([], [], color=PATH, marker="o", markersize=3, label=_("with: x + f(x)"))
+        axes.legend(loc="upper right", ncols=2)
+        self.figure.moving(self.plain, self.with_path)
+
+    def show(self, result: Depth) -> None:
+        layers = np.arange(result.depth + 1)
+        self.plain.set_data(layers, result.plain)
+        self.with_path.set_data(layers, result.residual)
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Depth) -> str:
+        text = _(
+            "{depth} layers. Of a gradient of length 1 at the output, {plain} arrives at the input "
+            "without the direct path and {residual} with it."
+        )
+        text = text.format(
+            depth=result.depth, plain=magnitude(result.plain[0]), residual=magnitude(result.residual[0])
+        )
+        if result.residual[0] > 100:
+            return (
+                text
+                + " "
+                + _("With the direct path too it can grow too large: it helps, it promises nothing.")
+            )
+        if result.plain[0] < 1e-3:
+            return text + " " + _("Without it the first layers would learn next to nothing.")
+        return text
+
+
+def magnitude(value: float) -> str:
+    """A number of any size for a sentence: 0.43, or 3·10⁻⁹."""
+    if 0.01 <= value < 1000:
+        return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+    exponent = math.floor(math.log10(value)) if value > 0 else 0
+    return f"{value / 10.0**exponent:.0f}·10{str(exponent).translate(style.SUPERSCRIPT)}"
+
+
+# ---- learning rates ----
+
+RATES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+STEPS = 60
+
+
+@dataclass(frozen=True)
+class Training:
+    """Loss by step of the same net without and with the direct path; each  # (STEPS + 1,)"""
+
+    depth: int
+    rate: float
+    plain: np.ndarray
+    residual: np.ndarray
+
+
+@cache
+def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
+    """Train one small net for every rate of RATES, without and with the direct path, all side by side.
+
+    The task: 32 random inputs, each with a random sign to tell; f(h) = W tanh(h), plain gradient descent.
+    -> squared error by path, rate and step  # (2, len(RATES), STEPS + 1)
+    """
+    generator = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(32, width, generator=generator)
+    signs = torch.randn(32, generator=generator).sign()
+    first = torch.randn(depth, width, width, generator=generator) * 0.6 / math.sqrt(width)
+    reader = torch.randn(width, generator=generator) / width
+    nets = 2 * len(RATES)
+    weights = first.repeat(nets, 1, 1, 1).requires_grad_()  # (nets, depth, D, D)
+    direct = torch.tensor([0.0] * len(RATES) + [1.0] * len(RATES))[:, None, None]
+    rates = torch.tensor(RATES * 2)[:, None, None, None]
+    losses = []
+    for _step in range(STEPS + 1):
+        h = inputs.repeat(nets, 1, 1)  # (nets, 32, D)
+        for layer in range(depth):
+            h = direct * h + torch.tanh(h) @ weights[:, layer].transpose(1, 2)
+        loss = ((h @ reader) - signs).square().mean(dim=1)  # (nets,)
+        losses.append(loss.detach().clone())
+        (gradient,) = torch.autograd.grad(loss.sum(), weights)
+        weights = (weights.detach() - rates * gradient).requires_grad_()
+    return torch.stack(losses, dim=1).view(2, len(RATES), STEPS + 1).numpy()
+
+
+def training_compared(depth: int, rate: float) -> Training:
+    """The losses of both nets of this depth at this learning rate."""
+    plain, with_path = train_all_rates(depth)[:, RATES.index(rate)]
+    return Training(depth, rate, plain, with_path)
+
+
+class LearningRate(Explorer):
+    """A short training without and with the direct path: it helps at many rates, and fails at some."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.2, 3.3)
+        self._draw()
+        controls = {
+            "depth": choose(_("number of layers"), [(str(n), n) for n in (2, 6, 12, 24)], 12),
+            "rate": stops(_("learning rate"), [(f"{rate:g}", rate) for rate in RATES], 0.1),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(training_compared)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        axes.set_xlim(0, STEPS)
+        axes.set_ylim(0, 2.6)
+        axes.grid(True)
+        axes.set_xlabel(_("training step"))
+        axes.set_ylabel(_("loss (squared error)"))
+        (self.plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"))
+        (self.with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"))
+        axes.legend(loc="upper right", ncols=2)
+        self.figure.moving(self.plain, self.with_path)
+
+    def show(self, result: Training) -> None:
+        steps = np.arange(STEPS + 1)
+        self.plain.set_data(steps, np.clip(result.plain, 0, 2.6))
+        self.with_path.set_data(steps, np.clip(result.residual, 0, 2.6))
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Training) -> str:
+        return _(
+            "{depth} layers, learning rate {rate}: without the direct path the net {plain}, "
+            "with it the net {residual}."
+        ).format(
+            depth=result.depth,
+            rate=f"{result.rate:g}",
+            plain=outcome(result.plain),
+            residual=outcome(result.residual),
+        )
+
+
+def outcome(losses: np.ndarray) -> str:
+    """What a training did, in words: learned, learned a little, stood still or failed."""
+    start, end = float(losses[0]), float(np.mean(losses[-10:]))
+    if not np.isfinite(end) or end > 1.1 * start:
+        return _("fails (the loss grows beyond its start)")
+    if end < 0.25 * start:
+        return _("learns (the loss falls below a quarter)")
+    if end < 0.9 * start:
+        return _("learns a little")
+    return _("stands still")
+
+
+# ---- questions ----
+
+
+def guess_sum() -> Guess:
+    """The chapter's sum, before it is computed."""
+    return Guess(
+        _("x = [2, 5], and the operation contributes f(x) = [0.3, -0.2]. What is y = x + f(x)?"),
+        checks.chapter_sum,
+        kind="vector",
+    )
+
+
+def guess_slope() -> Guess:
+    """What comes back where f is flat."""
+    return Guess(
+        _("At a place where f is flat, f′(x) = 0. How steep is y = x + f(x) there?"),
+        checks.slope_where_f_is_flat,
+        options=[
+            _("0: nothing comes back"),
+            _("1: the direct path remains"),
+            _("That depends on the value of f(x)"),
+        ],
+    )
+
+
+def guess_broadcast() -> Guess:
+    """A shape that broadcasting would hide."""
+    return Guess(
+        _("x has the shape (3, 4), f(x) by mistake (1, 4). What does a bare x + f(x) do in PyTorch?"),
+        checks.silent_broadcast,
+        options=[
+            _("It stops with an error"),
+            _("It adds the one row to all three positions and says nothing"),
+            _("It adds to the first position only"),
+        ],
+    )

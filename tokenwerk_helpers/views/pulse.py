@@ -1,0 +1,35 @@
+"""Pulse: how long a message takes from the page to the kernel and back."""
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+HERE = Path(__file__).parent
+
+
+class Pulse(anywidget.AnyWidget):
+    """Asks the kernel a number of empty questions, one after the other, and reports the median wait.
+
+    The texts come from outside: `report` has the fields {median} and {slow} (nine of ten are faster), both in
+    milliseconds, `silence` is shown when no answer comes.
+    """
+
+    _esm = HERE / "pulse.js"
+    _css = HERE / "text.css"
+
+    question = traitlets.Int(0, help="the number of the newest question of the page").tag(sync=True)
+    answer = traitlets.Int(0, help="the number of the newest question the kernel has answered").tag(sync=True)
+    waiting = traitlets.Unicode(help="shown while it measures").tag(sync=True)
+    report = traitlets.Unicode(help="shown at the end").tag(sync=True)
+    silence = traitlets.Unicode(help="shown when the kernel does not answer").tag(sync=True)
+    again = traitlets.Unicode(help="label of the button").tag(sync=True)
+
+    @traitlets.observe("question")
+    def _answer(self, change) -> None:
+        self.answer = change.new
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        return {**data, "text/plain": self.waiting}, metadata
