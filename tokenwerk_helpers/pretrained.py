@@ -1,5 +1,4 @@
-"""The shipped model, its checkpoints, and the loading of others: safetensors, config and vocabulary in one
-folder.
+"""The shipped model, its checkpoints, and the loading of others: weights, config and vocabulary in a folder.
 
 A folder holds `model.safetensors`, `config.json` and `tokenizer.json`, and beside them any number of
 `checkpoint-<step>.safetensors`, earlier states of the same model. A GPT-2 in Hugging Face's layout has the
@@ -82,7 +81,8 @@ def _decoder(config: Config, tensors: Mapping[str, Tensor], path: Path) -> Decod
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        raise ValueError(f"{path}: the weights do not fit the config. {error}") from error
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path}: the weights do not fit the config. {reason}") from error
     return model.eval()
 
 
@@ -93,6 +93,7 @@ def _write_tensors(path: Path, model: Decoder, dtype: torch.dtype, metadata: dic
     state = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
     if model.config.tie_head:
         del state[TIED]
+    path.parent.mkdir(parents=True, exist_ok=True)
     save_file(state, path, metadata)
 
 
@@ -105,15 +106,13 @@ def save(
 ) -> None:
     """Write a model as `load` reads it: weights in float32 (a tied head once), config and tokenizer.
 
-    about: measured figures, as JSON can hold them. ValueError if tokenizer and model differ in vocabulary
-    size.
+    about: measured figures, as JSON can hold them. ValueError if tokenizer and model differ in their size.
     """
     if len(tokenizer) != model.config.vocab_size:
         raise ValueError(
             f"the tokenizer has {len(tokenizer)} tokens, the model vocab_size {model.config.vocab_size}"
         )
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     _write_tensors(folder / MODEL, model, torch.float32, {"format": "pt"})
     tokenizer.save(folder / TOKENIZER)
     content = {"architecture": ARCHITECTURE, "name": name, "config": asdict(model.config)}
@@ -213,8 +212,7 @@ def _gpt2_config(content: dict, path: Path) -> Config:
 
 
 def _from_gpt2(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Our names and tensors for one of GPT-2's; nothing for its stored causal mask (attn.bias,
-    attn.masked_bias)."""
+    """Our names and tensors for one of GPT-2's: three for c_attn, none for the stored causal mask."""
     name = name.removeprefix("transformer.")
     if name.endswith((".attn.bias", ".attn.masked_bias")):
         return
