@@ -62,6 +62,11 @@ def test_a_configuration_that_makes_no_decoder_is_refused_in_words(wrong, messag
         replace(small, **wrong)
 
 
+def test_an_unknown_activation_is_refused_by_the_mlp_alone_as_well():
+    with pytest.raises(ValueError, match="activation must be one of gelu, gelu_tanh, relu, not 'tanh'"):
+        MLP(8, activation="tanh")
+
+
 def test_a_configuration_cannot_be_changed_behind_the_models_back():
     with pytest.raises(FrozenInstanceError):
         small.width = 16

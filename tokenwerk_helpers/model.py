@@ -1,7 +1,7 @@
 """The decoder of the chapter, from the mask to the logits: one file, read top to bottom.
 
 Letters, here and in every shape that trails a line:
-    B texts in a batch    T positions in a text    V words in the vocabulary
+    B texts in a batch    T positions in a text    V entries of the vocabulary
     D width of a position's list    H heads    L blocks    D/H width of one head (d_k in the papers)
 
 Values worth seeing pass through a module of their own (a tap), so that `trace.py` can read or replace them
@@ -9,6 +9,7 @@ with PyTorch's forward hooks, and nothing here has to know who is watching.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,6 +25,13 @@ def width_per_head(width: int, heads: int) -> int:
     if width % heads:
         raise ValueError(f"width {width} is not divisible by {heads} heads: no equal share for each head")
     return width // heads
+
+
+def one_of(name: str, value: str, choices: Collection[str]) -> str:
+    """The value itself; ValueError, naming the choices, if it is not one of them."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,8 @@ class Config:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
-        for name, choices in (("norm", NORM_PLACEMENTS), ("activation", tuple(ACTIVATIONS))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        one_of("norm", self.norm, NORM_PLACEMENTS)
+        one_of("activation", self.activation, ACTIVATIONS)
         width_per_head(self.width, self.heads)
 
 
@@ -125,8 +132,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None = None) ->
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """Give each head its own D/H components: (B, T, D) -> (B, H, T, D/H)."""
-    B, T, D = x.shape
-    return x.view(B, T, heads, D // heads).transpose(1, 2)
+    return x.unflatten(2, (heads, x.shape[2] // heads)).transpose(1, 2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -182,7 +188,7 @@ class MLP(nn.Module):
         super().__init__()
         hidden = 4 * width if hidden is None else hidden
         self.up = nn.Linear(width, hidden, bias=bias)
-        self.activation = ACTIVATIONS[activation]()
+        self.activation = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]()
         self.down = nn.Linear(hidden, width, bias=bias)
         self.dropout = nn.Dropout(dropout)
 
@@ -205,12 +211,19 @@ class Residual(nn.Module):
         return residual(x, fx)
 
 
+def layer_norm(config: Config) -> nn.Module:
+    """A LayerNorm over the D components of each position; with norm="none" a module that does nothing."""
+    return nn.Identity() if config.norm == "none" else nn.LayerNorm(config.width, bias=config.bias)
+
+
 class Block(nn.Module):
     """Attention, then MLP, each added to what came in: (B, T, D) -> (B, T, D).
 
     norm="pre":   u = x + Attention(Norm1(x))    y = u + MLP(Norm2(u))     GPT-2; Xiong et al. 2020
     norm="post":  u = Norm1(x + Attention(x))    y = Norm2(u + MLP(u))     Vaswani et al. 2017
     norm="none":  u = x + Attention(x)           y = u + MLP(u)
+
+    The taps `after_attention` and `after_mlp` are the sums; with "post" the norms come after them.
     """
 
     def __init__(self, config: Config):
@@ -227,13 +240,9 @@ class Block(nn.Module):
         if self.norm == "post":
             u = self.norm1(self.after_attention(x, self.attn(x, allowed)))
             return self.norm2(self.after_mlp(u, self.mlp(u)))
+        # With "none", the two norms do nothing.
         u = self.after_attention(x, self.attn(self.norm1(x), allowed))
         return self.after_mlp(u, self.mlp(self.norm2(u)))
-
-
-def layer_norm(config: Config) -> nn.Module:
-    """A LayerNorm over the D components of each position; with norm="none" a module that does nothing."""
-    return nn.Identity() if config.norm == "none" else nn.LayerNorm(config.width, bias=config.bias)
 
 
 # --- the whole decoder ----------------------------------------------------------------------------
