@@ -1,11 +1,12 @@
 """Keep the gettext catalogues in step with the code.
 
-    python -m tests.messages update     extract from the code, merge into de and en, compile
-    python -m tests.messages missing    list what has no German yet
+python -m tests.messages update     extract from the code, merge into de and en, compile
+python -m tests.messages missing    list what has no German yet
 """
 
 import io
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -35,22 +36,36 @@ def extracted() -> Catalog:
 def read(language: str) -> Catalog:
     """The catalogue of `language` as stored, empty if there is none yet."""
     path = po_path(language)
-    return read_po(io.BytesIO(path.read_bytes()), locale=language) if path.exists() else Catalog(locale=language)
+    return (
+        read_po(io.BytesIO(path.read_bytes()), locale=language) if path.exists() else Catalog(locale=language)
+    )
 
 
 def po_bytes(catalogue: Catalog) -> bytes:
     """The catalogue as the text of a .po file, without dates or line numbers."""
     buffer = io.BytesIO()
     write_po(buffer, catalogue, width=110, omit_header=False, include_lineno=False, ignore_obsolete=True)
-    dated = ("POT-Creation-Date", "PO-Revision-Date", "Generated-By", "Report-Msgid-Bugs-To", "Last-Translator", "Language-Team")
+    dated = (
+        "POT-Creation-Date",
+        "PO-Revision-Date",
+        "Generated-By",
+        "Report-Msgid-Bugs-To",
+        "Last-Translator",
+        "Language-Team",
+    )
     lines = buffer.getvalue().decode("utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith(tuple(f'"{name}' for name in dated))).encode()
+    return "".join(
+        line for line in lines if not line.startswith(tuple(f'"{name}' for name in dated))
+    ).encode()
 
 
 def mo_bytes(catalogue: Catalog) -> bytes:
     """The catalogue compiled, without dates."""
     buffer = io.BytesIO()
-    write_mo(buffer, read_po(io.BytesIO(po_bytes(catalogue)), locale=catalogue.locale))
+    undated = read_po(io.BytesIO(po_bytes(catalogue)), locale=catalogue.locale)
+    # The compiled header always carries dates: the same ones every day.
+    undated.creation_date = undated.revision_date = datetime(2000, 1, 1, tzinfo=UTC)
+    write_mo(buffer, undated)
     return buffer.getvalue()
 
 
@@ -89,7 +104,9 @@ def missing(language: str = "de") -> list[str]:
         if not message.id:
             continue
         known = stored.get(message.id[0] if message.pluralizable else message.id)
-        texts = known.string if known and isinstance(known.string, tuple) else (known.string if known else "",)
+        texts = (
+            known.string if known and isinstance(known.string, tuple) else (known.string if known else "",)
+        )
         if not all(texts):
             gaps.append(message.id)
     return gaps
