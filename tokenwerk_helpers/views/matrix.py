@@ -10,6 +10,7 @@ Numbers travel as float32 bytes and become colours on a canvas in the browser (m
 (matrix_still.py) is drawn from the same arrays, labels, colour tables and words.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -248,14 +249,13 @@ class MatrixView(anywidget.AnyWidget):
         value, hidden = self.values[panel, row, column], not self.visible[panel, row, column]
         template = self.masked_words if hidden else self.words
         fields = {
-            "{row}": self.rows[row],
-            "{column}": self.columns[column],
-            "{value}": spoken(value, self.digits),
-            "{panel}": self.titles[panel] if self.titles else str(panel + 1),
+            "row": self.rows[row],
+            "column": self.columns[column],
+            "value": spoken(value, self.digits),
+            "panel": self.titles[panel] if self.titles else str(panel + 1),
         }
-        for field, text in fields.items():
-            template = template.replace(field, text)
-        return template
+        # In one pass: a label may itself read "{value}".
+        return re.sub(r"\{(row|column|value|panel)\}", lambda field: fields[field[1]], template)
 
     @property
     def visible(self) -> np.ndarray:

@@ -270,7 +270,7 @@ class Still:
         corners = [box.corners()[[0, 1, 3, 2, 0]] for box in boxes]
         if corners:
             shape = Path.make_compound_path(*(Path(corner, closed=True) for corner in corners))
-            colours = {"facecolor": self.colours["paper"], "edgecolor": self.colours["masked"]}
+            colours = {"facecolor": self.colours["paper"], "hatchcolor": self.colours["masked"]}
             self.axes.add_patch(PathPatch(shape, hatch=style.MASK_HATCH, linewidth=0, zorder=2, **colours))
 
     def draw_lines(self, panel: int) -> None:

@@ -1,0 +1,570 @@
+"""MatrixView in a real browser: painted, pointed at, clicked, themed, and gone without a trace."""
+
+import base64
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tokenwerk_helpers.views import style
+from tokenwerk_helpers.views.matrix import MatrixView, colour_index, colour_limits, fixed, spoken
+
+pytestmark = pytest.mark.browser
+
+VIEWS = Path(style.__file__).parent
+MOCK = (Path(__file__).parent / "js" / "mock_model.js").read_text("utf-8")
+TOKENS = ["Der", "Bär", "gibt", "der", "der"]
+CAUSAL = np.tril(np.ones((5, 5), bool))
+WORDS = {"words": "{row} to {column} is {value}", "masked_words": "{row} may not see {column}"}
+PAGE = """<!doctype html><meta charset="utf-8">
+<style>body {{ margin: 0; font-family: sans-serif }} {css}</style>
+<body data-jp-theme-light="true"></body>"""
+
+
+def weights(n: int = 1, size: int = 5) -> np.ndarray:
+    """Some rows of weights that sum to 1.  # (n, size, size)"""
+    raw = np.random.default_rng(0).random((n, size, size)).astype(np.float32)
+    return raw / raw.sum(-1, keepdims=True)
+
+
+def wire(value):
+    """A widget's state as JSON, bytes as base64."""
+    if isinstance(value, bytes | memoryview):
+        return {"base64": base64.b64encode(bytes(value)).decode("ascii")}
+    if isinstance(value, dict):
+        return {key: wire(item) for key, item in value.items()}
+    return [wire(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class Shown:
+    """A view on a page of its own, with what the page complained about."""
+
+    def __init__(self, page, view: MatrixView):
+        self.page, self.python, self.complaints = page, view, []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.set_content(PAGE.format(css=(VIEWS / "matrix.css").read_text("utf-8")))
+        page.add_script_tag(content=MOCK)
+        source = (VIEWS / "matrix.js").read_text("utf-8")
+        page.evaluate("([state, source]) => mount(state, source)", [wire(view.get_state()), source])
+        self.canvas = page.locator("canvas")
+        self.readout = page.locator(".tokenwerk-matrix-readout")
+        self.voice = page.locator("[aria-live]")
+
+    def update(self, **changes) -> None:
+        """Change the view in Python and carry the news to the page."""
+        self.python.update(**changes)
+        names = [*changes, "rows", "columns"] if {"values", "rows"} & set(changes) else list(changes)
+        self.page.evaluate("changes => model.update(changes)", wire(self.python.get_state(names)))
+        self.settle()
+
+    def settle(self) -> None:
+        self.page.evaluate("() => nextFrame().then(nextFrame)")
+
+    def get(self, name: str):
+        return self.page.evaluate("name => model.get(name)", name)
+
+    @property
+    def painted(self) -> int:
+        return int(self.canvas.get_attribute("data-painted"))
+
+    def cell(self, row: int, column: float, panel: int = 0) -> tuple[float, float]:
+        """The middle of a cell on the canvas, in page pixels."""
+        size = float(self.canvas.get_attribute("data-cell"))
+        place = json.loads(self.canvas.get_attribute("data-places"))[panel]
+        return place["x"] + (column + 0.5) * size, place["y"] + (row + 0.5) * size
+
+    def point(self, row: int, column: float, panel: int = 0) -> None:
+        x, y = self.cell(row, column, panel)
+        self.canvas.hover(position={"x": x, "y": y})
+        self.settle()
+
+    def click(self, row: int, column: float, panel: int = 0) -> None:
+        x, y = self.cell(row, column, panel)
+        self.canvas.click(position={"x": x, "y": y})
+        self.settle()
+
+    def colour(self, row: int, column: int, panel: int = 0, scale: float = 1) -> tuple[int, ...]:
+        """The colour in the middle of a cell (print none there)."""
+        x, y = self.cell(row, column, panel)
+        return tuple(self.picture()[round(y * scale), round(x * scale)].tolist())
+
+    def picture(self) -> np.ndarray:
+        """The canvas in device pixels.  # (height, width, 3)"""
+        return np.asarray(Image.open(io.BytesIO(self.canvas.screenshot())).convert("RGB"))
+
+    def saved(self) -> list[dict]:
+        """What the view sent to Python, bytes as lists."""
+        return json.loads(
+            self.page.evaluate(
+                "() => JSON.stringify(model.saved, (_, v) => ArrayBuffer.isView(v) ? [...v] : v)"
+            )
+        )
+
+    def press(self, *keys: str) -> None:
+        self.canvas.focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.settle()
+
+    def theme(self, dark: bool) -> None:
+        self.page.evaluate("light => { document.body.dataset.jpThemeLight = light; }", str(not dark).lower())
+        self.settle()
+
+
+@pytest.fixture
+def show(chromium):
+    """Show a view on a page; afterwards the page must not have complained."""
+    shown = []
+
+    def open_page(view: MatrixView, width: int = 1000, height: int = 900, scale: float = 1) -> Shown:
+        page = chromium.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+        shown.append(Shown(page, view))
+        return shown[-1]
+
+    yield open_page
+    for one in shown:
+        one.page.close()
+        assert not one.complaints
+
+
+def attention(**traits) -> MatrixView:
+    """A small attention map with a causal mask."""
+    given = {"rows": TOKENS, "allowed": CAUSAL, "alt": "What looks at what.", "hint": "Point.", **WORDS}
+    return MatrixView(**{"values": weights(), **given} | traits)
+
+
+# ---- painting ----
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", ["sequential", "diverging"])
+def test_the_browser_paints_the_colours_of_pythons_tables(show, kind, dark):
+    values = np.random.default_rng(1).normal(size=(2, 4, 6)).astype(np.float32)
+    shown = show(MatrixView(values, kind=kind, digits=-1))
+    shown.theme(dark)
+    limits = colour_limits(None, kind, values, None)
+    expected = style.table(kind, dark)[colour_index(values, limits)]
+    for panel, row, column in np.ndindex(values.shape):
+        assert shown.colour(row, column, panel) == tuple(expected[panel, row, column].tolist())
+
+
+def test_the_theme_is_followed_live(show):
+    shown = show(attention())
+    corner = lambda: shown.picture()[1, 1].tolist()  # noqa: E731
+    assert corner() == [255, 255, 255]
+    shown.theme(dark=True)
+    assert max(corner()) < 60
+    shown.theme(dark=False)
+    assert corner() == [255, 255, 255]
+
+
+def test_new_values_change_the_picture_and_the_counter(show):
+    shown = show(attention(digits=-1, limits=(0, 1)))
+    before, painted = shown.colour(4, 0), shown.painted
+    values = weights()
+    values[0, 4, 0] = 1
+    shown.update(values=values)
+    assert shown.colour(4, 0) == tuple(style.table("sequential")[255].tolist()) != before
+    assert shown.painted == painted + 1
+
+
+def test_however_much_arrives_a_frame_is_painted_at_most_once(show):
+    shown = show(attention())
+    frames, paints = shown.page.evaluate("""async () => {
+      const canvas = document.querySelector("canvas");
+      const before = Number(canvas.dataset.painted);
+      let frames = 0;
+      for (const start = performance.now(); performance.now() - start < 300; frames++) {
+        for (let i = 0; i < 20; i++) {
+          model.tell("values");
+          await Promise.resolve();
+        }
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+      await nextFrame();
+      return [frames, Number(canvas.dataset.painted) - before];
+    }""")
+    assert 1 <= paints <= frames + 1
+
+
+def test_a_masked_cell_is_hatched_and_hides_its_value(show):
+    shown = show(attention(digits=-1))
+    before = shown.picture()
+    x, y = shown.cell(0, 4)
+    patch = before[round(y) - 12 : round(y) + 12, round(x) - 12 : round(x) + 12]
+    # Lines and paper everywhere: no row and no column of pixels is of one colour.
+    assert (np.ptp(patch.astype(int), axis=0) > 30).all() and (np.ptp(patch.astype(int), axis=1) > 30).all()
+    values = weights()
+    values[0, 0, 4] = 0.01
+    shown.update(values=values)
+    assert (shown.picture() == before).all()
+
+
+def test_cells_without_a_number_look_unlike_each_other_and_unlike_numbers(show):
+    for size in (1, 30):  # printed in large cells, drawn as a sign in small ones
+        values = np.zeros((size, 4 * size))
+        values[:, ::4], values[:, 1::4], values[:, 2::4] = np.nan, np.inf, -np.inf
+        shown = show(MatrixView(values, digits=-1, cell_size=40 if size == 1 else 10))
+        picture, half = shown.picture(), float(shown.canvas.get_attribute("data-cell")) / 2
+        cells = []
+        for column in range(4):
+            x, y = (round(place - half) for place in shown.cell(0, column))
+            cells.append(picture[y + 2 : y + int(2 * half) - 2, x + 2 : x + int(2 * half) - 2])
+        for one in range(4):
+            for other in range(one):
+                assert (cells[one] != cells[other]).any()
+
+
+def test_a_dense_screen_gets_all_its_pixels(show):
+    values = weights(size=12)
+    one, two = (show(MatrixView(values, digits=-1), scale=scale) for scale in (1, 2))
+    widths = [shown.canvas.evaluate("canvas => canvas.width") for shown in (one, two)]
+    assert widths[1] == pytest.approx(2 * widths[0], abs=4)
+    assert two.canvas.evaluate("canvas => canvas.width / canvas.getBoundingClientRect().width") == 2
+    # A cell's edge is sharp: within two device pixels from one colour to the next.
+    assert two.colour(3, 3, scale=2) == one.colour(3, 3)
+
+
+def test_a_window_dragged_to_a_denser_screen_is_painted_anew(show):
+    shown = show(attention())
+    session = shown.page.context.new_cdp_session(shown.page)
+    # One pixel wider, or headless Chromium sees no reason for a new frame.
+    metrics = {"width": 1001, "height": 900, "deviceScaleFactor": 3, "mobile": False}
+    session.send("Emulation.setDeviceMetricsOverride", metrics)
+    shown.page.wait_for_function("() => devicePixelRatio === 3")
+    shown.settle()
+    ratio = "canvas => canvas.width / canvas.getBoundingClientRect().width"
+    assert shown.canvas.evaluate(ratio) == pytest.approx(3, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [1300, 700, 420])
+@pytest.mark.parametrize(("n", "size"), [(1, 5), (1, 12), (1, 32), (1, 64), (4, 20), (8, 12)])
+def test_a_narrow_page_shrinks_the_cells(show, n, size, width):
+    shown = show(MatrixView(weights(n, size), rows=[f"Wort {i}" for i in range(size)]), width=width)
+    assert shown.canvas.bounding_box()["width"] <= width
+    if size == 64:
+        return
+    widest = float(shown.canvas.get_attribute("data-cell"))
+    shown.page.set_viewport_size({"width": 330, "height": 900})
+    shown.settle()
+    assert shown.canvas.bounding_box()["width"] <= 330 or float(shown.canvas.get_attribute("data-cell")) == 3
+    assert float(shown.canvas.get_attribute("data-cell")) <= widest
+
+
+def test_column_labels_are_never_tilted_beyond_reading_nor_crowded(show):
+    shown = show(attention())
+    plans = shown.page.evaluate("""() => {
+      const plans = [];
+      for (const columns of [1, 2, 5, 12, 20, 32, 64]) {
+        for (const label of [5, 20, 40, 120]) {
+          for (const panels of [1, 4, 8]) {
+            for (const width of [330, 700, 1300]) {
+              const sizes = Array(columns).fill(label);
+              const spec = { panels, rows: sizes, columns: sizes, captions: [], titled: panels > 1,
+                titleWidth: 40, maxCell: 44, maxHeight: 640 };
+              const { cell, labels } = view.layout(spec, width, 1);
+              plans.push({ label, cell, ...labels });
+            }
+          }
+        }
+      }
+      return plans;
+    }""")
+    assert len(plans) == 7 * 4 * 3 * 3
+    for plan in plans:
+        assert plan["angle"] <= np.pi / 3 + 1e-9
+        pitch = plan["step"] * plan["cell"]
+        if plan["angle"]:
+            assert pitch * np.sin(plan["angle"]) >= plan["size"]
+        else:
+            assert plan["label"] * plan["size"] / 12 <= pitch
+
+
+def test_a_view_that_was_off_the_page_is_painted_when_it_comes_back(show):
+    shown = show(attention(digits=-1, limits=(0, 1)))
+    shown.page.evaluate("() => { el.style.display = 'none'; }")
+    shown.update(values=np.ones((5, 5)))
+    painted = shown.painted
+    shown.page.evaluate("() => { el.style.display = ''; }")
+    shown.settle()
+    assert shown.painted > painted
+    assert shown.colour(4, 0) == tuple(style.table("sequential")[255].tolist())
+
+
+# ---- words ----
+
+
+def test_numbers_read_the_same_in_browser_and_python(show):
+    shown = show(attention())
+    rng = np.random.default_rng(2)
+    values = [
+        *rng.normal(size=300),
+        *(rng.integers(-800, 800, 300) / 64),
+        0.125,
+        0.375,
+        2.5,
+        -0.001,
+        1e-9,
+        0.0,
+    ]
+    values = np.array([*values, -3e-6, 65536.5], np.float32).astype(float).tolist()
+    for digits in range(5):
+        script = "([values, digits]) => values.map((v) => [view.fixed(v, digits), view.spoken(v, digits)])"
+        found = shown.page.evaluate(script, [values, digits])
+        assert found == [[fixed(value, digits), spoken(value, digits)] for value in values]
+
+
+def test_pointing_at_a_cell_says_row_column_and_value(show):
+    shown = show(attention())
+    assert shown.readout.text_content() == "Point."
+    for row, column in [(2, 1), (4, 3), (0, 4)]:
+        shown.point(row, column)
+        assert shown.readout.text_content() == shown.python.describe(row, column)
+    assert shown.readout.text_content() == "Der may not see der"
+    shown.page.mouse.move(990, 890)
+    shown.settle()
+    assert shown.readout.text_content() == "Point."
+
+
+def test_the_words_under_the_cursor_follow_the_numbers(show):
+    shown = show(attention())
+    shown.point(3, 2)
+    shown.update(values=weights() / 3)
+    assert shown.readout.text_content() == shown.python.describe(3, 2)
+
+
+def test_heads_are_told_apart(show):
+    shown = show(attention(values=weights(3), titles=["A", "B", "C"], words="{panel} {row} {column} {value}"))
+    for panel in range(3):
+        shown.point(4, 2, panel)
+        assert shown.readout.text_content() == shown.python.describe(4, 2, panel)
+
+
+def test_labels_are_text_and_nothing_else(show):
+    rows = ["<img src=x onerror=alert(1)>", "$x^2$", "{value}", "&amp;", "x" * 500]
+    shown = show(attention(rows=rows, allowed=None))
+    for row in range(5):
+        shown.point(row, 0)
+        assert shown.readout.text_content() == shown.python.describe(row, 0)
+        assert rows[row] in shown.readout.text_content()
+    assert shown.page.locator("img").count() == 0
+    assert shown.canvas.bounding_box()["width"] < 1000
+
+
+def test_the_picture_has_a_name_and_a_way_in_by_keyboard(show):
+    shown = show(attention())
+    assert shown.canvas.get_attribute("role") == "img"
+    assert shown.canvas.get_attribute("aria-label") == "What looks at what."
+    shown.page.keyboard.press("Tab")
+    assert shown.page.evaluate("() => document.activeElement === document.querySelector('canvas')")
+    help_id = shown.canvas.get_attribute("aria-describedby")
+    assert shown.page.locator(f"#{help_id}").text_content() == "Point."
+    shown.update(alt="Something else.")
+    assert shown.canvas.get_attribute("aria-label") == "Something else."
+
+
+# ---- keyboard ----
+
+
+def test_arrow_keys_walk_from_cell_to_cell_and_are_announced(show):
+    shown = show(attention())
+    walk = [
+        (("ArrowDown",), 0, 0),
+        (("ArrowDown",), 1, 0),
+        (("End",), 1, 4),
+        (("ArrowLeft", "ArrowDown"), 2, 3),
+    ]
+    walk += [
+        (("Control+Home",), 0, 0),
+        (("ArrowUp", "ArrowLeft"), 0, 0),
+        (("Control+End", "ArrowRight"), 4, 4),
+    ]
+    for keys, row, column in walk:
+        shown.press(*keys)
+        assert shown.voice.text_content() == shown.python.describe(row, column)
+        assert shown.readout.text_content() == shown.python.describe(row, column)
+
+
+def test_the_cursor_walks_over_into_the_next_head(show):
+    shown = show(attention(values=weights(2), titles=["A", "B"], words="{panel} {row}"))
+    shown.press("End", "End", "ArrowRight")
+    assert shown.voice.text_content() == "B Der" or "may not" in shown.voice.text_content()
+    shown.press("PageUp", "Home")
+    assert shown.voice.text_content() == "A Der"
+
+
+def test_keys_that_mean_something_here_never_reach_the_notebook(show):
+    shown = show(attention(editable=True))
+    shown.page.evaluate(
+        "() => { window.heard = []; addEventListener('keydown', (event) => heard.push(event.key)); }"
+    )
+    shown.page.evaluate("() => document.addEventListener('keydown', (event) => heard.push(event.key), true)")
+    shown.press("ArrowDown", "ArrowRight", "Home", "Enter", " ", "Escape")
+    assert shown.page.evaluate("() => heard") == []
+    shown.press("a", "Shift+Enter", "Escape", "PageDown")
+    heard = shown.page.evaluate("() => heard")
+    assert {"a", "Enter", "Escape", "PageDown"} <= set(heard)
+
+
+# ---- clicks ----
+
+
+def test_a_click_selects_a_row_and_a_second_click_or_escape_lets_it_go(show):
+    shown = show(attention())
+    shown.click(3, 1)
+    assert shown.get("selected") == 3
+    shown.click(1, 0)
+    assert shown.get("selected") == 1
+    shown.click(1, 4)
+    assert shown.get("selected") == -1
+    shown.click(2, 0)
+    shown.press("Escape")
+    assert shown.get("selected") == -1
+    assert [change["selected"] for change in shown.saved()] == [3, 1, -1, 2, -1]
+
+
+def test_enter_selects_the_row_of_the_cursor(show):
+    shown = show(attention())
+    shown.press("ArrowDown", "ArrowDown", "Enter")
+    assert shown.get("selected") == 1
+
+
+def test_the_selected_row_is_framed_and_the_frame_leaves_no_trace(show):
+    shown = show(attention())
+    plain = shown.picture()
+    shown.update(selected=2)
+    framed = shown.picture()
+    assert (framed != plain).any()
+    shown.update(selected=-1)
+    assert (shown.picture() == plain).all()
+
+
+def test_a_click_on_an_editable_cell_sends_python_the_whole_new_mask(show):
+    shown = show(attention(editable=True))
+    shown.click(0, 4)
+    shown.click(4, 0)
+    first, second = (change["allowed"] for change in shown.saved())
+    expected = CAUSAL.copy()
+    expected[0, 4] = True
+    assert first == {"shape": [5, 5], "data": expected.astype(int).ravel().tolist()}
+    expected[4, 0] = False
+    assert second["data"] == expected.astype(int).ravel().tolist()
+    told = []
+    shown.python.on_edit(told.append)
+    shown.python.set_state({"allowed": {"shape": second["shape"], "data": bytes(second["data"])}})
+    np.testing.assert_array_equal(told[0], expected)
+    assert shown.get("selected") == -1
+
+
+def test_an_edit_is_seen_and_said_at_once(show):
+    shown = show(attention(editable=True, digits=-1))
+    before = shown.picture()
+    shown.click(0, 4)
+    shown.page.mouse.move(990, 890)
+    shown.settle()
+    assert (shown.picture() != before).any()
+    assert "may not" not in shown.voice.text_content()
+    shown.click(0, 4)
+    assert shown.voice.text_content() == "Der may not see der"
+
+
+def test_enter_and_space_toggle_the_cell_of_the_cursor(show):
+    shown = show(attention(editable=True, allowed=None))
+    shown.press("ArrowDown", "Enter", "ArrowRight", " ")
+    masks = [np.reshape(change["allowed"]["data"], (5, 5)) for change in shown.saved()]
+    assert np.argwhere(masks[0] == 0).tolist() == [[0, 0]]
+    assert np.argwhere(masks[1] == 0).tolist() == [[0, 0], [0, 1]]
+
+
+def test_rows_can_be_selected_by_their_label_or_shift_and_space_while_cells_are_editable(show):
+    shown = show(attention(editable=True))
+    shown.click(3, -1)
+    assert shown.get("selected") == 3
+    shown.press("ArrowDown", "Shift+ ")
+    assert shown.get("selected") == 0
+    assert all("allowed" not in change for change in shown.saved())
+
+
+def test_a_mask_for_each_head_is_edited_in_its_head(show):
+    mask = np.ones((2, 5, 5), bool)
+    shown = show(attention(values=weights(2), allowed=mask, editable=True))
+    shown.click(1, 2, panel=1)
+    change = shown.saved()[0]["allowed"]
+    assert change["shape"] == [2, 5, 5]
+    assert np.argwhere(np.reshape(change["data"], (2, 5, 5)) == 0).tolist() == [[1, 1, 2]]
+
+
+def test_nothing_can_be_edited_unless_allowed(show):
+    shown = show(attention())
+    shown.click(0, 4)
+    shown.press("ArrowDown", "Enter")
+    assert all("allowed" not in change for change in shown.saved())
+
+
+# ---- shape and end ----
+
+
+def test_a_new_shape_moves_the_cursor_out_of_the_way(show):
+    shown = show(attention())
+    shown.point(4, 4)
+    shown.update(values=weights(3, 3), rows=["a", "b", "c"], allowed=None)
+    assert shown.readout.text_content() == "Point."
+    shown.point(2, 1, panel=2)
+    assert shown.readout.text_content() == shown.python.describe(2, 1, 2)
+
+
+def test_the_end_leaves_no_listener_behind(show):
+    shown = show(attention())
+    assert shown.page.evaluate("() => model.listening") > 0
+    counts = shown.page.evaluate("""async () => {
+      // A second view of the same model, with every listener counted from its first to its last moment.
+      const open = new Set();
+      const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+      EventTarget.prototype.addEventListener = function (name, handler, ...rest) {
+        open.add(handler);
+        return add.call(this, name, handler, ...rest);
+      };
+      EventTarget.prototype.removeEventListener = function (name, handler, ...rest) {
+        open.delete(handler);
+        return remove.call(this, name, handler, ...rest);
+      };
+      const before = model.listening;
+      const second = document.createElement("div");
+      document.body.append(second);
+      const end = await view.default.render({ model, el: second });
+      await nextFrame();
+      const [during, opened] = [model.listening, open.size];
+      end();
+      const painted = second.querySelector("canvas").dataset.painted;
+      document.body.dataset.jpThemeLight = "false";
+      second.style.width = "300px";
+      model.tell("values");
+      await nextFrame();
+      await nextFrame();
+      const after = second.querySelector("canvas").dataset.painted;
+      return { before, during, ended: model.listening, opened, left: open.size, painted, after };
+    }""")
+    assert counts["during"] == 2 * counts["before"]
+    assert counts["ended"] == counts["before"]
+    assert counts["opened"] > 0 and counts["left"] == 0
+    assert counts["painted"] == counts["after"] != "0"
+
+
+def test_two_views_of_one_model_show_the_same(show):
+    shown = show(attention(digits=-1))
+    shown.page.evaluate("""async () => {
+      const second = document.createElement("div");
+      document.body.append(second);
+      await view.default.render({ model, el: second });
+      await nextFrame();
+    }""")
+    shown.page.locator("canvas").first.evaluate("canvas => { canvas.id = 'first'; }")
+    first, second = (
+        shown.page.evaluate("i => document.querySelectorAll('canvas')[i].toDataURL()", index)
+        for index in (0, 1)
+    )
+    assert first == second
