@@ -1,0 +1,160 @@
+"""00_start: the first slider, the self-test, the response time, and the map of the book."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.specifiers import SpecifierSet
+
+from tokenwerk_helpers.checks import start as checks
+from tokenwerk_helpers.explorers import book
+from tokenwerk_helpers.explorers import start as explorers
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "notebooks" / "00_start.ipynb"
+
+
+@pytest.fixture(scope="module")
+def prose() -> str:
+    page = nbformat.read(NOTEBOOK, as_version=4)
+    return "\n".join(cell.source for cell in page.cells if cell.cell_type == "markdown")
+
+
+# ---- the first slider ----
+
+
+@given(st.floats(-50, 50))
+def test_the_probabilities_are_the_softmax_of_the_three_logits(logit):
+    result = explorers.next_word(logit)
+    reference = torch.nn.functional.softmax(torch.tensor([2.0, 1.0, logit], dtype=torch.float64), dim=0)
+    assert np.allclose(result.probabilities, reference.numpy(), atol=1e-12)
+
+
+def test_the_first_slider_answers_over_its_whole_range():
+    view = explorers.FirstSlider()
+    slider = view.controls["logit"]
+    seen = set()
+    for logit in np.arange(slider.min, slider.max + 0.05, 0.5):
+        view.set(logit=float(logit))
+        assert view.error is None
+        assert [bar.get_width() for bar in view.bars] == pytest.approx(list(view.result.probabilities))
+        seen.add((view.figure.image, view.caption.value))
+    assert len(seen) == len(np.arange(slider.min, slider.max + 0.05, 0.5))
+    view.set(logit=2.0)
+    assert "denselben Logit wie „bellt“" in view.caption.value
+
+
+# ---- the self-test ----
+
+
+def part(version: str | None, needed: str = ">=2.13") -> explorers.Part:
+    return explorers.Part("torch", version, SpecifierSet(needed))
+
+
+def test_this_installation_is_complete_and_the_live_report_names_versions():
+    report = explorers.Installation()
+    assert report.complete
+    assert f"torch {torch.__version__}" in report.widget.value
+    assert {p.name for p in report.parts} >= {"Python", "torch", "jupyterlab", "ipywidgets", "anywidget"}
+
+
+def test_the_stored_report_names_no_version_so_that_the_next_release_reads_the_same():
+    now, later = (
+        explorers.Installation([part(version)], computes=True)._repr_mimebundle_()[0]["text/plain"]
+        for version in ("2.13.0+cpu", "2.99.1")
+    )
+    assert now == later and "✓ torch" in now and not re.search(r"\d", now)
+
+
+@pytest.mark.parametrize("version", [None, "2.1.0"])
+def test_a_missing_or_old_package_is_named_and_changes_the_stored_report(version):
+    report = explorers.Installation([part(version)], computes=True)
+    assert not report.complete
+    for text in (report.report(exact=True), report.report(exact=False)):
+        assert "✗ torch" in text and "requirements.txt" in text
+    if version:
+        assert "2.1.0" in report.report(exact=True) and ">=2.13" in report.report(exact=True)
+
+
+def test_a_torch_that_computes_wrongly_is_not_called_complete():
+    report = explorers.Installation([part("2.13.0")], computes=False)
+    assert not report.complete and "✗ torch rechnet nicht richtig" in report.report(exact=True)
+
+
+def test_the_versions_asked_for_are_those_of_the_package():
+    needed = explorers.needed_versions()
+    assert not needed["torch"].contains("2.0") and needed["torch"].contains("2.13.0")
+
+
+# ---- the response time ----
+
+
+def test_the_kernel_answers_every_question_with_its_number():
+    pulse = explorers.response_time()
+    for number in (1, 2, 7):
+        pulse.set_state({"question": number})
+        assert pulse.answer == number
+    assert "{median}" in pulse.report and "{slow}" in pulse.report
+    data, _metadata = pulse._repr_mimebundle_()
+    assert data["text/plain"] == pulse.waiting and not re.search(r"\d", data["text/plain"])
+
+
+# ---- questions and the practice exercise ----
+
+
+def test_the_first_guess_knows_right_from_wrong():
+    assert [checks.equal_logits(option).correct for option in range(3)] == [False, True, False]
+    assert explorers.guess_equal_logits().options[1].startswith("So wahrscheinlich wie")
+
+
+def test_the_practice_exercise_names_the_mistake():
+    assert checks.mean(lambda numbers: ...).correct is None
+    assert checks.mean(lambda numbers: None).correct is None
+    assert checks.mean(lambda numbers: sum(numbers) / len(numbers)).correct
+    assert checks.mean(lambda numbers: float(np.mean(numbers))).correct
+    assert "Summe" in checks.mean(sum).text
+    assert "drei" in checks.mean(lambda numbers: sum(numbers) / 2).text
+    assert "//" in checks.mean(lambda numbers: sum(numbers) // len(numbers)).text
+    assert "[2, 5, 5]" in checks.mean(lambda numbers: sorted(numbers)[len(numbers) // 2] - 1.0).text
+    assert checks.mean(max).correct is False
+    assert "etwas anderes" in checks.mean(lambda numbers: numbers).text
+
+
+# ---- the map of the book ----
+
+
+def test_the_map_leads_to_every_chapter_by_its_name(prose):
+    for notebook in book.CHAPTERS:
+        if notebook != "00_start":
+            link = f"[{notebook[:2]} · {book.title(notebook)}]({notebook}.ipynb)"
+            assert f"| {link} |" in prose, link
+
+
+def test_the_map_gives_minutes_for_every_chapter(prose):
+    rows = re.findall(r"^\| \[\d\d · .*\| (\d+) \|$", prose, flags=re.MULTILINE)
+    assert len(rows) == len(book.CHAPTERS) - 1
+    assert all(10 <= int(minutes) <= 40 for minutes in rows)
+
+
+def test_every_link_of_the_page_leads_to_a_file_beside_it(prose):
+    names = {name for name in re.findall(r"\]\(([^)]+)\)", prose)}
+    assert names <= {f"{notebook}.ipynb" for notebook in book.CHAPTERS}
+
+
+def test_the_option_for_a_reader_s_own_jupyterlab_names_a_class_that_exists(prose):
+    from tokenwerk_helpers import server
+
+    option = re.search(r"kernel_websocket_connection_class=([\w.]+)", prose).group(1)
+    module, name = option.rsplit(".", 1)
+    assert module == server.__name__ and hasattr(server, name)
+
+
+def test_the_commands_of_the_page_name_files_that_exist(prose):
+    for name in ("requirements.txt", "lab/jupyter_lab_config.py"):
+        assert name in prose and (ROOT / name).is_file()
+    assert re.search(r"^lab:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)

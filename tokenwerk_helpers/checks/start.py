@@ -1,0 +1,58 @@
+"""Checks of 00_start: easy ones, to see how checking works."""
+
+import math
+from collections.abc import Callable
+
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def equal_logits(answer: int) -> Feedback:
+    """Which option tells how probable a word is that has the logit of another?"""
+    barks, sleeps, flies = (math.exp(logit) for logit in (2.0, 1.0, 2.0))
+    share = flies / (barks + sleeps + flies)
+    if answer == 0:
+        text = _(
+            "Equal, yes, but “sleeps” takes its share too. Set the slider to 2 and read off how much is left."
+        )
+        return wrong(text) if share < 0.5 else right(text)
+    if answer == 1 and math.isclose(flies, barks):
+        return right(
+            _("Right: equal logits, equal probabilities. How much that is depends on all the others.")
+        )
+    return wrong(_("A logit is not a percentage. Softmax compares it with the other logits."))
+
+
+EXAMPLES = ([1.0, 3.0], [2.0, 5.0, 5.0], [-4.0], [0.5, 0.25, 0.0, 1.0])
+
+
+def mean(function: Callable) -> Feedback:
+    """Does `function(numbers)` return the mean of a list of numbers?"""
+    answers = [function(list(example)) for example in EXAMPLES]
+    if answers[0] is None or answers[0] is ...:
+        return not_attempted()
+    if not all(_is_number(answer) for answer in answers):
+        return wrong(_("A mean is one number. What comes back from your function is something else."))
+    if _fits(answers, lambda numbers: sum(numbers) / len(numbers)):
+        return right(_("Right, for lists of any length. This is how every exercise of the book is checked."))
+    return wrong(_what_went_wrong(answers))
+
+
+def _what_went_wrong(answers: list[float]) -> str:
+    if _fits(answers, sum):
+        return _("That is the sum. What is missing to make it a mean?")
+    if _fits(answers, lambda numbers: sum(numbers) / 2):
+        return _("Right for two numbers, wrong for three: the length of the list has to count.")
+    if _fits(answers, lambda numbers: sum(numbers) // len(numbers)):
+        return _("Your division drops what comes after the decimal point: // is not /.")
+    if _fits(answers[:1], lambda numbers: sum(numbers) / len(numbers)):
+        return _("Right for [1, 3], wrong for other lists. Try [2, 5, 5] by hand.")
+    return _("The mean of [1, 3] is something else: add all numbers, divide by how many there are.")
+
+
+def _fits(answers: list[float], rule: Callable) -> bool:
+    return all(math.isclose(answer, rule(example)) for answer, example in zip(answers, EXAMPLES))
+
+
+def _is_number(answer) -> bool:
+    return isinstance(answer, int | float) and not isinstance(answer, bool)
