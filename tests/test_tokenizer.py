@@ -185,6 +185,7 @@ def test_words_keep_their_space_and_marks_and_newlines_stand_alone():
     assert split("Da sagt Jan: „Oh!“\n\nMia  lacht.") == [
         *("Da", " sagt", " Jan", ":", " „", "Oh", "!", "“", "\n", "\n", "Mia", " ", " lacht", ".")
     ]
+    assert split("so \n\n\n  oft") == ["so", " ", "\n", "\n", "\n", " ", " oft"]
 
 
 def test_the_steps_of_a_word_lead_from_its_bytes_to_its_tokens():
@@ -255,8 +256,14 @@ def pair(request, tmp_path_factory):
 
 
 @given(text=TEXTS)
+def test_the_tokenizers_library_cuts_a_text_into_the_same_words(pair, text):
+    ours, library = pair
+    cuts = [cut for _, cut in library.pre_tokenizer.pre_tokenize_str(text)]
+    assert split(text, ours.pattern) == [text[start:end] for start, end in cuts]
+
+
+@given(text=TEXTS)
 def test_the_tokenizers_library_reads_our_file_and_gives_the_same_ids(pair, text):
-    """Cutting of words and merging at once, on random text."""
     ours, library = pair
     if "<|" not in text:  # there typed special tokens are special, here they are text
         assert ours.encode(text) == library.encode(text).ids
@@ -265,6 +272,8 @@ def test_the_tokenizers_library_reads_our_file_and_gives_the_same_ids(pair, text
 @pytest.mark.parametrize("text", HARD_TEXTS + STORIES)
 def test_the_library_agrees_on_hard_texts(pair, text):
     ours, library = pair
+    cuts = [cut for _, cut in library.pre_tokenizer.pre_tokenize_str(text)]
+    assert split(text, ours.pattern) == [text[start:end] for start, end in cuts]
     assert ours.encode(text) == library.encode(text).ids
     assert library.decode(ours.encode(text)) == text
 

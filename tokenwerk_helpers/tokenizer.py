@@ -149,7 +149,7 @@ class Tokenizer:
         self.start = next((id for id, name in self.special.items() if name == START), min(self.special))
         self.end = next((id for id, name in self.special.items() if name == END), max(self.special))
         self._rank = {pair: rank for rank, pair in enumerate(self.merges)}
-        self._id = {token: id for id, token in enumerate(self.tokens) if id not in self.special}
+        self._id = {token: id for id, token in enumerate(self.tokens)}
         self._word_ids = lru_cache(maxsize=2**16)(self._encode_word)
 
     def __len__(self) -> int:
