@@ -20,7 +20,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,6 +35,8 @@ CHROMIUM_OPTIONS = (
     # Chromium's own sandbox refuses to run as root.
     *(("--no-sandbox",) if getattr(os, "geteuid", lambda: 1)() == 0 else ()),
 )
+PAGE_SCRIPT = Path(__file__).with_name("browser_page.js")
+PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 TALLEST = 12_000  # pixels; beyond about 16,000 Chromium paints nothing
 
 # Loaded by every Python process of the server and its kernels: notes each address that is not this machine.
@@ -166,12 +168,13 @@ class Notebook:
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=scale, reduced_motion="reduce"
         )
+        self.context.add_init_script(path=PAGE_SCRIPT)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(PATIENCE)
         self._listen()
         # The page of a single document: as wide as the window, without JupyterLab's side bars.
         self.page.goto(f"{server.url}/doc/tree/{name}?reset")
-        self.page.wait_for_function(READY, timeout=90_000)
+        self.wait_for("ready")
         self.set_theme(theme)
 
     def _listen(self) -> None:
@@ -188,54 +191,52 @@ class Notebook:
         if address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1":
             self.foreign_requests.append(request.url)
 
-    def command(self, name: str, **arguments) -> None:
-        """Carry out a JupyterLab command, as its menu would, and wait for its end."""
-        self.page.evaluate(
-            "([name, given]) => jupyterapp.commands.execute(name, given).then(() => null)", [name, arguments]
-        )
+    def ask(self, question: str, argument: object = None) -> object:
+        """The answer of a function of browser_page.js."""
+        return self.page.evaluate(f"argument => look.{question}(argument)", argument)
+
+    def wait_for(self, question: str) -> None:
+        """Wait until a function of browser_page.js says yes."""
+        self.page.wait_for_function(f"() => window.look?.{question}()")
 
     def set_theme(self, theme: str) -> None:
         """Switch JupyterLab to its "light" or "dark" theme."""
-        self.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
+        self.ask("command", ["apputils:change-theme", {"theme": f"JupyterLab {theme.title()}"}])
         wanted = "true" if theme == "light" else "false"
         self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{wanted}'")
 
     def run_all(self) -> float:
-        """Run all cells, wait until the kernel is idle and every live view is drawn; the seconds it took."""
+        """Run all cells and wait until every live view in sight is drawn; the seconds the cells took."""
         start = time.perf_counter()
-        self.page.evaluate(RUN_ALL)
+        self.ask("runAll")
         seconds = time.perf_counter() - start
-        self.page.wait_for_function(DRAWN)
+        self.wait_for("drawn")
         return seconds
 
-    def wait_until_idle(self) -> None:
-        """Wait until the kernel has answered everything it was asked."""
-        self.page.wait_for_function(IDLE)
-
-    @property
-    def explorers(self) -> Locator:
+    def explorers(self) -> list[Locator]:
         """The live views on the page."""
-        return self.page.locator(".tokenwerk-explorer")
+        return self.page.locator(".tokenwerk-explorer").all()
 
-    def errors(self) -> list[str]:
-        """What cells and live views complain about: tracebacks, stderr, messages, lost widgets."""
-        return self.page.evaluate(ERRORS)
+    def complaints(self) -> list[str]:
+        """Everything that went wrong so far: in cells, in the console, on the network, in the way."""
+        return [
+            *(f"output: {text}" for text in self.ask("errors")),
+            *(f"console: {text}" for text in self.console_errors),
+            *(f"request: {url}" for url in self.foreign_requests),
+            *(f"pop-up: {text}" for text in self.ask("popUps")),
+            *(f"call: {line}" for line in self.server.foreign_calls()),
+        ]
 
     def show_everything(self) -> None:
         """Make the window so high that the whole notebook is on it (a cell is painted only while in view)."""
         for _ in range(2):  # what comes into view may grow
-            height = self.page.evaluate(HEIGHT)
             width = self.page.viewport_size["width"]
-            self.page.set_viewport_size({"width": width, "height": min(int(height), TALLEST)})
+            self.page.set_viewport_size({"width": width, "height": min(int(self.ask("height")), TALLEST)})
             self.page.wait_for_timeout(300)
 
     def cell(self, number: int) -> Locator:
         """The cell of that number, counted from 0 over all cells."""
         return self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}']")
-
-    def code_cells(self) -> list[int]:
-        """The numbers of the cells that show an output."""
-        return self.page.evaluate(WITH_OUTPUT)
 
     def shoot(self, place: Path, number: int | None = None) -> Path:
         """Save a picture of one cell's output, or of the whole notebook, as PNG."""
@@ -248,45 +249,9 @@ class Notebook:
 
     def close(self) -> None:
         """End the kernel, so that its memory does not add to the next one's, and close the page."""
-        self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
+        with suppress(Error):  # a page that never came up has no kernel
+            self.ask("endKernels")
         self.context.close()
-
-
-# In the page: `jupyterapp` is JupyterLab itself.
-READY = """() => {
-  const panel = window.jupyterapp?.shell.currentWidget;
-  const session = panel?.context?.isReady && panel.sessionContext;
-  return session?.isReady && session.session?.kernel?.status === 'idle' && panel.content.widgets.length > 0;
-}"""
-IDLE = "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
-RUN_ALL = "() => jupyterapp.commands.execute('notebook:run-all-cells').then(() => null)"
-# A live view says itself how often it has painted; one that is off the screen may wait until it is seen.
-DRAWN = """() => {
-  const seen = (view) => {
-    const box = view.getBoundingClientRect();
-    return box.height > 0 && box.top < innerHeight && box.bottom > 0;
-  };
-  const views = [...document.querySelectorAll('canvas[data-painted], img.tokenwerk-figure')].filter(seen);
-  const loading = document.querySelectorAll('.jupyter-widgets-view .lm-mod-hidden.loading').length;
-  return !loading && views.every((view) => Number(view.dataset.painted) > 0 && view.complete !== false);
-}"""
-ERRORS = """() => {
-  const kinds = ['application/vnd.jupyter.error', 'application/vnd.jupyter.stderr'];
-  const wrong = kinds.map((kind) => `.jp-OutputArea-output[data-mime-type="${kind}"]`);
-  wrong.push('.jupyter-widgets-error-widget', '.jp-OutputArea .jp-mod-error');
-  const texts = [...document.querySelectorAll(wrong.join(','))].map((node) => node.innerText);
-  const alerts = [...document.querySelectorAll('.tokenwerk-message')].map((node) => node.innerText);
-  return [...texts, ...alerts].filter((text) => text.trim());
-}"""
-HEIGHT = """() => {
-  const cells = document.querySelectorAll('.jp-NotebookPanel-notebook .jp-Cell');
-  const outer = document.querySelector('.jp-NotebookPanel-notebook .jp-WindowedPanel-outer');
-  const [first, last] = [cells[0], cells[cells.length - 1]].map((cell) => cell.getBoundingClientRect());
-  return last.bottom - first.top + innerHeight - outer.clientHeight + 30;
-}"""
-WITH_OUTPUT = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')]
-  .filter((cell) => cell.querySelector('.jp-OutputArea-output'))
-  .map((cell) => Number(cell.dataset.windowedListIndex))"""
 
 
 @contextmanager
@@ -315,8 +280,7 @@ def shoot(arguments: argparse.Namespace) -> int:
                     print(f"{path.name}: ran in {notebook.run_all():.1f} s", flush=True)
                 for width, theme in itertools.product(arguments.width, arguments.theme):
                     photograph(notebook, width, theme, arguments)
-                complaints += notebook.errors() + notebook.console_errors + notebook.foreign_requests
-        complaints += server.foreign_calls()
+                complaints += notebook.complaints()
     for complaint in complaints:
         print("WRONG:", complaint)
     return 1 if complaints else 0
@@ -338,7 +302,7 @@ def photograph(notebook: Notebook, width: int, theme: str, arguments: argparse.N
     stem = f"{Path(notebook.name).stem}-{theme}-{width}"
     if arguments.cells is None:
         print(notebook.shoot(Path(arguments.out) / f"{stem}.png"), flush=True)
-    for number in arguments.cells or notebook.code_cells():
+    for number in arguments.cells or notebook.ask("withOutput"):
         try:
             print(notebook.shoot(Path(arguments.out) / f"{stem}-cell{number:02d}.png", number), flush=True)
         except Error as error:

@@ -14,14 +14,31 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tests.refresh import NOTEBOOKS, refresh
 
 ROOT = Path(__file__).parents[1]
-SHORTEST = min(NOTEBOOKS.glob("*.ipynb"), key=lambda path: path.stat().st_size, default=None)
 
 
-def nbval(path: Path) -> subprocess.CompletedProcess:
-    """Run nbval on one notebook, strictly and with the project's settings, in a process of its own."""
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "--color=no", f"--rootdir={path.parent}"]
-    command += ["-c", str(ROOT / "pyproject.toml"), str(path)]
-    return subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=600)
+def nbval(*paths: Path) -> str:
+    """Run nbval on notebooks of one folder, strictly, with the project's settings, in a process of its own."""
+    folder = paths[0].parent
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "--color=no", "-rpf", f"--rootdir={folder}"]
+    command += ["-c", str(ROOT / "pyproject.toml"), *(path.name for path in paths)]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+    assert result.returncode in (0, 1), result.stdout + result.stderr
+    return result.stdout
+
+
+def failures(report: str, path: Path) -> int:
+    """How many cells of that notebook failed."""
+    return len(re.findall(rf"^FAILED {re.escape(path.name)}::", report, re.MULTILINE))
+
+
+def passes(report: str, path: Path) -> int:
+    """How many cells of that notebook passed."""
+    return len(re.findall(rf"^PASSED {re.escape(path.name)}::", report, re.MULTILINE))
+
+
+def read(path: Path) -> NotebookNode:
+    """The notebook as stored."""
+    return nbformat.read(path, as_version=4)
 
 
 def texts(notebook: NotebookNode) -> list[tuple[NotebookNode, str]]:
@@ -47,53 +64,52 @@ def forget_one_output(notebook: NotebookNode) -> None:
     next(cell for cell in notebook.cells if cell.get("outputs")).outputs = []
 
 
-@pytest.mark.skipif(SHORTEST is None, reason="no notebook yet")
-def test_one_changed_number_in_a_copy_of_a_notebook_makes_nbval_fail(tmp_path):
-    notebook = nbformat.read(SHORTEST, as_version=4)
-    copy = tmp_path / SHORTEST.name
-    nbformat.write(notebook, copy)
-    untouched = nbval(copy)
-    assert untouched.returncode == 0, untouched.stdout
-
-    change_one_number(notebook)
-    nbformat.write(notebook, copy)
-    changed = nbval(copy)
-    assert changed.returncode == 1, changed.stdout
-    assert re.search(r"\b1 failed", changed.stdout), changed.stdout
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory) -> Path:
-    """A two-line notebook in canonical form."""
-    path = tmp_path_factory.mktemp("small") / "small.ipynb"
-    nbformat.write(
-        new_notebook(cells=[new_code_cell("round(2 / 3, 3)"), new_code_cell("print('3 rows')")]), path
-    )
-    refresh(path)
-    return path
-
-
 MISCHIEF: dict[str, Callable[[NotebookNode], None]] = {
-    "a number": change_one_number,
-    "a forgotten output": forget_one_output,
-    "a word": lambda n: n.cells[1].outputs[0].update(text="3 columns\n"),
-    "a computation": lambda n: n.cells[0].update(source="round(2 / 3, 2)"),
-    "a warning": lambda n: n.cells[1].update(source="import warnings\nwarnings.warn('x')\nprint('3 rows')"),
-    "an exception": lambda n: n.cells[1].update(source="1 / 0"),
+    "number": change_one_number,
+    "forgotten_output": forget_one_output,
+    "word": lambda n: n.cells[1].outputs[0].update(text="3 columns\n"),
+    "computation": lambda n: n.cells[0].update(source="round(2 / 3, 2)"),
+    "warning": lambda n: n.cells[1].update(source="import warnings\nwarnings.warn('x')\nprint('3 rows')"),
+    "exception": lambda n: n.cells[1].update(source="1 / 0"),
 }
 
 
-def test_nbval_accepts_what_refresh_stored(small):
-    result = nbval(small)
-    assert result.returncode == 0, result.stdout
-    assert "2 passed" in result.stdout
+def test_one_changed_number_in_a_copy_of_a_notebook_makes_nbval_fail(tmp_path):
+    pages = sorted(NOTEBOOKS.glob("*.ipynb"), key=lambda path: path.stat().st_size)
+    page = next(path for path in pages if any(re.search(r"\d", h[k]) for h, k in texts(read(path))))
+    original, changed = tmp_path / "original.ipynb", tmp_path / "changed.ipynb"
+    nbformat.write(read(page), original)
+    notebook = read(page)
+    change_one_number(notebook)
+    nbformat.write(notebook, changed)
+
+    report = nbval(original, changed)
+    assert failures(report, original) == 0 and passes(report, original) > 0, report
+    assert failures(report, changed) == 1 and passes(report, changed) > 0, report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> tuple[str, Path]:
+    """nbval's report on a small notebook and on a copy of it for each kind of mischief."""
+    folder = tmp_path_factory.mktemp("small")
+    good = folder / "good.ipynb"
+    nbformat.write(
+        new_notebook(cells=[new_code_cell("round(2 / 3, 3)"), new_code_cell("print('3 rows')")]), good
+    )
+    refresh(good)
+    for name, do in MISCHIEF.items():
+        notebook = read(good)
+        do(notebook)
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    return nbval(*sorted(folder.glob("*.ipynb"))), folder
+
+
+def test_nbval_accepts_what_refresh_stored(report):
+    text, folder = report
+    assert passes(text, folder / "good.ipynb") == 2, text
 
 
 @pytest.mark.parametrize("name", MISCHIEF)
-def test_nbval_rejects(name, small, tmp_path):
-    notebook = nbformat.read(small, as_version=4)
-    MISCHIEF[name](notebook)
-    path = tmp_path / "small.ipynb"
-    nbformat.write(notebook, path)
-    result = nbval(path)
-    assert result.returncode == 1, result.stdout
+def test_nbval_rejects(name, report):
+    text, folder = report
+    assert failures(text, folder / f"{name}.ipynb") == 1, text
