@@ -20,11 +20,10 @@ ACTIVATIONS = {"gelu": nn.GELU, "gelu_tanh": partial(nn.GELU, approximate="tanh"
 NORM_PLACEMENTS = ("pre", "post", "none")
 
 
-def width_per_head(width: int, heads: int) -> int:
-    """The width D/H of one head; ValueError if the heads cannot share the width equally."""
+def check_heads(width: int, heads: int) -> None:
+    """ValueError if the heads cannot share the width equally, D/H components each."""
     if width % heads:
         raise ValueError(f"width {width} is not divisible by {heads} heads: no equal share for each head")
-    return width // heads
 
 
 def one_of(name: str, value: str, choices: Collection[str]) -> str:
@@ -58,7 +57,7 @@ class Config:
             raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
         one_of("norm", self.norm, NORM_PLACEMENTS)
         one_of("activation", self.activation, ACTIVATIONS)
-        width_per_head(self.width, self.heads)
+        check_heads(self.width, self.heads)
 
 
 # --- attention: who may look, how much, and what comes back ---------------------------------------
@@ -75,7 +74,8 @@ def scaled_dot_product(q: Tensor, k: Tensor) -> Tensor:
     Divided by the root of the *head's* width: a sum of d_k products spreads like sqrt(d_k), and softmax of
     widely spread scores is all but one-hot, with hardly a gradient to learn from (Vaswani et al. 2017).
     """
-    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    # q is divided, not the product: the same scores for less work wherever T is larger than D/H.
+    return (q / math.sqrt(q.shape[-1])) @ k.transpose(-2, -1)
 
 
 def additive_mask(allowed: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -146,7 +146,7 @@ class CausalSelfAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = True):
         super().__init__()
-        width_per_head(width, heads)
+        check_heads(width, heads)
         self.heads = heads
         self.q = nn.Linear(width, width, bias=bias)
         self.k = nn.Linear(width, width, bias=bias)
