@@ -1,0 +1,89 @@
+"""Checks of 04_self_attention."""
+
+import math
+from collections.abc import Callable
+
+import torch
+
+from .. import model
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def row_sum(answer: float) -> Feedback:
+    """Is `answer` the sum of a row of weights?"""
+    weights = model.softmax(torch.tensor([[0.3, -2.0, 5.0]]))
+    if abs(answer - weights.sum().item()) < 1e-3:
+        return right(
+            _("Right: the weights share out one whole. A position that looks more here looks less there.")
+        )
+    if abs(answer - 100) < 1e-3:
+        return wrong(_("In per cent, yes. As plain numbers?"))
+    return wrong(_("Softmax turns a row into shares. What do all shares together make?"))
+
+
+def shift_of_all_scores(answer: int) -> Feedback:
+    """Which option tells what a common shift of all scores does to the weights?"""
+    scores = torch.tensor([[1.0, 0.0, 2.5]])
+    same = torch.allclose(model.softmax(scores), model.softmax(scores + 5))
+    if answer == (1 if same else 0):
+        return right(_("Right: e⁵ stands above and below the fraction line. Softmax sees differences only."))
+    return wrong(_("Write the fraction down: each e^(s + 5) is e^s · e⁵. What happens to e⁵?"))
+
+
+def spread_of_scores(answer: float) -> Feedback:
+    """Is `answer` the factor by which scores spread more with d_k = 64 than with d_k = 4?"""
+    factor = math.sqrt(64) / math.sqrt(4)
+    if abs(answer - factor) < 0.05:
+        return right(_("Right: a sum of d_k such products spreads like √d_k, and √64 / √4 = 4."))
+    if abs(answer - 16) < 0.5:
+        return wrong(_("That would be the variance. The spread is its root."))
+    return wrong(_("The variances of independent products add up. So how does the root of their sum grow?"))
+
+
+def attention(function: Callable | None) -> Feedback:
+    """Does `function(q, k, v)` return softmax(q k^T / sqrt(d_k)) v?"""
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 5, 4, generator=generator)  # (T, d_k) twice
+    v = torch.randn(5, 3, generator=generator)  # (T, d_v): its own width, so that d_k is really q's
+    try:
+        answer = function(q.clone(), k.clone(), v.clone())
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    if not isinstance(answer, torch.Tensor) or answer.shape != v.shape:
+        return wrong(_("The context has one row for each query and the width of v: here (5, 3)."))
+    expected, _weights = model.attention(q, k, v)
+    if torch.allclose(answer, expected, atol=1e-5):
+        return right(_("Right: compare, scale, share out, mix."))
+    return wrong(_broken_property(answer, q, k, v))
+
+
+def _broken_property(answer, q, k, v) -> str:
+    scores = q @ k.T
+    d_k = q.shape[-1]
+    suspects = {
+        _("The division by √d_k is missing."): scores.softmax(-1) @ v,
+        _("You divide by d_k; it should be its root."): (scores / d_k).softmax(-1) @ v,
+        _("You divide by the root of another width: d_k is the width of q and k."): (
+            scores / math.sqrt(v.shape[-1])
+        ).softmax(-1)
+        @ v,
+        _("You divide by the root of the number of positions: d_k is the width of q and k."): (
+            scores / math.sqrt(q.shape[0])
+        ).softmax(-1)
+        @ v,
+        _("Softmax runs over the wrong axis: each query shares out its own weights (dim=-1)."): (
+            scores / math.sqrt(d_k)
+        ).softmax(0)
+        @ v,
+        _("Softmax is missing: scores are not weights yet."): scores / math.sqrt(d_k) @ v,
+        _("Queries and keys are swapped."): (scores.T / math.sqrt(d_k)).softmax(-1) @ v,
+    }
+    for text, suspect in suspects.items():
+        if torch.allclose(answer, suspect, atol=1e-5):
+            return text
+    return _("The numbers differ. Check the five steps one by one with the table above.")

@@ -1,0 +1,468 @@
+"""Live views of 04_self_attention: the five steps as matrix equations, why to scale, splitting into heads."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import model
+from ..checks import self_attention as checks
+from ..language import _
+from ..trace import trace
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer, ReaderMistake
+from .controls import choose, line, stops, switch, whole
+from .guess import Guess
+from .numbers import number, percent, vector
+
+# ---- the five steps on the sentence of the guide ----
+
+SENTENCE = ("Every", "moment", "is", "a", "beginning")
+TOKEN_EMBEDDINGS = torch.tensor(
+    [
+        [-0.5880, 0.3486, 0.6603],
+        [-0.2196, -0.3792, 0.7671],
+        [-1.1925, 0.6984, -1.4097],
+        [0.1794, 1.8951, 1.3689],
+        [-1.6033, -1.3250, 0.1784],
+    ]
+)  # (T, D)
+POSITION_EMBEDDINGS = torch.tensor(
+    [
+        [-0.9178, 0.9045, -2.0975],
+        [1.1558, -1.2157, 0.1295],
+        [1.0937, 0.2066, 3.1815],
+        [0.0967, 1.4086, 0.1915],
+        [-0.1562, 0.2446, 4.0124],
+    ]
+)  # (T, D)
+
+
+def projections(seed: int = 4) -> tuple[Tensor, Tensor, Tensor]:
+    """Three D x D tables W_Q, W_K, W_V drawn at random: the guide names them without giving numbers."""
+    generator = torch.Generator().manual_seed(seed)
+    W_q, W_k, W_v = (0.6 * torch.randn(3, 3, 3, generator=generator)).round(decimals=2)
+    return W_q, W_k, W_v
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Every matrix on the way from the embeddings X to the context, rows are positions."""
+
+    x: Tensor  # (T, D)
+    W_q: Tensor  # (D, D)
+    W_k: Tensor  # (D, D)
+    W_v: Tensor  # (D, D)
+    q: Tensor  # (T, D)
+    k: Tensor  # (T, D)
+    v: Tensor  # (T, D)
+    scores: Tensor  # (T, T) before scaling
+    scaled: Tensor  # (T, T)
+    weights: Tensor  # (T, T)
+    context: Tensor  # (T, D)
+
+
+def five_steps(x: Tensor | None = None) -> Steps:
+    """Self-attention without a mask, one head, step by step; x (T, 3), the guide's five sums if left out."""
+    x = TOKEN_EMBEDDINGS + POSITION_EMBEDDINGS if x is None else x
+    W_q, W_k, W_v = projections()
+    q, k, v = x @ W_q, x @ W_k, x @ W_v
+    scores = q @ k.T
+    scaled = scores / math.sqrt(k.shape[-1])
+    weights = scaled.softmax(dim=-1)
+    return Steps(x, W_q, W_k, W_v, q, k, v, scores, scaled, weights, weights @ v)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One step as left times right = result, seen from the token with index `query`."""
+
+    step: int
+    query: int
+    all: Steps
+
+
+class FiveSteps(Explorer):
+    """Walk from the embeddings to the context, each step as an equation of matrices."""
+
+    STEPS = 7
+
+    def __init__(self):
+        tokens, parts = list(SENTENCE), ["1", "2", "3"]
+        look = {"kind": "diverging", "cell_size": 46, "legend": False}
+        self.left = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
+        self.right = MatrixView(np.zeros((3, 3)), rows=parts, columns=parts, **look)
+        self.out = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
+        controls = {
+            "step": whole(_("step"), 1, self.STEPS, 4),
+            "query": choose(_("seen from"), [(t, i) for i, t in enumerate(SENTENCE)], 4),
+        }
+        super().__init__(controls, [[self.left, self.right, self.out]])
+
+    def compute(self, step: int, query: int) -> Equation:
+        return Equation(step, query, five_steps())
+
+    def show(self, result: Equation) -> None:
+        tokens, parts = list(SENTENCE), ["1", "2", "3"]
+        s = result.all
+        root = math.sqrt(3)
+        left, right, out = {
+            1: (("X", s.x, parts), ("W_Q", s.W_q, parts, parts), ("Q", s.q, parts)),
+            2: (("X", s.x, parts), ("W_K", s.W_k, parts, parts), ("K", s.k, parts)),
+            3: (("X", s.x, parts), ("W_V", s.W_v, parts, parts), ("V", s.v, parts)),
+            4: (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
+            5: (
+                ("Q Kᵀ", s.scores, tokens),
+                ("1 / √d_k", torch.tensor([[1 / root]]), ["·"], ["·"]),
+                ("Q Kᵀ / √d_k", s.scaled, tokens),
+            ),
+            6: (
+                ("Q Kᵀ / √d_k", s.scaled, tokens),
+                (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"]),
+                (_("softmax: weights"), s.weights, tokens),
+            ),
+            7: (
+                (_("weights"), s.weights, tokens),
+                ("V", s.v, tokens, parts),
+                (_("context"), s.context, parts),
+            ),
+        }[result.step]
+        self._fill(self.left, (left[0], left[1], tokens, left[2]), result.query)
+        # In the products the whole right factor takes part, in K and V no row stands for the query.
+        sign = "" if result.step == 6 else "· "
+        self._fill(self.right, (sign + right[0], *right[1:]), result.query if result.step == 6 else -1)
+        self._fill(
+            self.out, (("" if result.step == 6 else "= ") + out[0], out[1], tokens, out[2]), result.query
+        )
+
+    def _fill(self, view: MatrixView, matrix: tuple, selected: int) -> None:
+        title, values, rows, columns = matrix
+        positive = bool((values >= 0).all()) and float(values.max()) <= 1.001
+        view.update(
+            values=values.numpy(), rows=rows, columns=columns, titles=[title], selected=selected,
+            kind="sequential" if positive else "diverging", limits=(0.0, 1.0) if positive else None,
+            alt=title,
+        )  # fmt: skip
+
+    def sentence(self, result: Equation) -> str:
+        s, i = result.all, result.query
+        token = SENTENCE[i]
+        best = int(s.scores[i].argmax())
+        texts = {
+            1: _(
+                "Step 1, query: x = {x} of “{token}” times W_Q gives q = {out}: what this position looks for."
+            ),
+            2: _(
+                "Step 1, key: x = {x} of “{token}” times W_K gives k = {out}: "
+                "what this position can be found by."
+            ),
+            3: _(
+                "Step 1, value: x = {x} of “{token}” times W_V gives v = {out}: what this position passes on."
+            ),
+            4: _(
+                "Step 2, scores: q of “{token}” against each key gives {row}. "
+                "The largest is that for “{best}”."
+            ),
+            5: _("Step 3, scaling: divided by √3 = 1.73, the scores of “{token}” become {row}."),
+            6: _("Step 4, softmax: the scores of “{token}” become the weights {row}. They sum to 1."),
+            7: _("Step 5, context: the values, weighted with {row}, give “{token}” the new list {out}."),
+        }
+        outs = {1: s.q, 2: s.k, 3: s.v, 7: s.context}
+        rows = {4: s.scores, 5: s.scaled, 6: s.weights, 7: s.weights}
+        return texts[result.step].format(
+            token=token, best=SENTENCE[best], x=vector(s.x[i], 4),
+            out=vector(outs.get(result.step, s.q)[i]), row=vector(rows.get(result.step, s.scores)[i]),
+        )  # fmt: skip
+
+
+# ---- why divide by the root of d_k ----
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+KEYS = 8
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Scores of random queries against KEYS random keys, without and with division by the root of d_k."""
+
+    width: int
+    spread_raw: float
+    spread_scaled: float
+    weights_raw: np.ndarray  # (KEYS,) one query's weights, largest first
+    weights_scaled: np.ndarray  # (KEYS,)
+    slope_raw: float  # mean over queries of the largest derivative of softmax, at most 1/4
+    slope_scaled: float
+
+
+def scaling(width: int, seed: int = 2, queries: int = 400) -> Scaling:
+    """Draw queries and keys with independent standard normal components and compare the two scores."""
+    generator = torch.Generator().manual_seed(seed)
+    q = torch.randn(queries, width, generator=generator, dtype=torch.float64)
+    k = torch.randn(queries, KEYS, width, generator=generator, dtype=torch.float64)
+    raw = (k @ q[:, :, None]).squeeze(-1)  # (queries, KEYS)
+    scaled = raw / math.sqrt(width)
+    weights = [scores.softmax(dim=-1) for scores in (raw, scaled)]
+    slopes = [(w * (1 - w)).amax(dim=-1).mean().item() for w in weights]
+    largest = [w.sort(dim=-1, descending=True).values.mean(dim=0).numpy() for w in weights]
+    return Scaling(width, raw.std().item(), scaled.std().item(), *largest, *slopes)
+
+
+class WhyScale(Explorer):
+    """The same random queries and keys, without and with division by the root of d_k."""
+
+    def __init__(self):
+        self.curve = [scaling(width) for width in WIDTHS]
+        self.figure = LiveFigure(8.4, 3.1)
+        self._draw()
+        controls = {"width": stops(_("width d_k"), WIDTHS, 64)}
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(scaling)
+
+    def _draw(self) -> None:
+        spread, bars = self.figure.figure.subplots(1, 2, width_ratios=[1, 1.25])
+        raw, kept = style.LIGHT.soft, style.ROLES["attention"]
+        style.log_axis(spread.yaxis)
+        spread.set_xscale("log", base=2)
+        spread.set_xticks([1, 8, 64, 512], labels=["1", "8", "64", "512"])
+        spread.set_xticks([], minor=True)
+        spread.set_ylim(0.3, 40)
+        spread.set_yticks([1, 10], labels=["1", "10"])
+        spread.grid(True)
+        spread.set(xlabel=_("width d_k"), title=_("spread of the scores"))
+        for key, colour, label in (
+            ("spread_raw", raw, _("q · k")),
+            ("spread_scaled", kept, _("q · k / √d_k")),
+        ):
+            spread.plot(
+                WIDTHS, [getattr(point, key) for point in self.curve], color=colour, marker="o", markersize=4,
+                label=label,
+            )  # fmt: skip
+        spread.legend(loc="upper left")
+        (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.ROLES["gradient"], linewidth=1.2)
+        places = np.arange(KEYS)
+        self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
+        self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))
+        bars.set_ylim(0, 1)
+        bars.set_xticks(places, labels=[str(i + 1) for i in places])
+        bars.set(xlabel=_("keys, from the largest weight to the smallest"), title=_("weights (mean)"))
+        bars.legend(loc="upper right")
+        self.figure.moving(self.here, *self.raw, *self.kept)
+
+    def show(self, result: Scaling) -> None:
+        self.here.set_xdata([result.width, result.width])
+        for bars, heights in ((self.raw, result.weights_raw), (self.kept, result.weights_scaled)):
+            for bar, height in zip(bars, heights):
+                bar.set_height(height)
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Scaling) -> str:
+        return _(
+            "d_k = {width}: the scores spread by {raw} without scaling and by {kept} with it. On average the "
+            "largest of {keys} weights is {top_raw} without and {top_kept} with; softmax still answers with "
+            "a slope of {slope_raw} and {slope_kept} (at most 0.25)."
+        ).format(
+            width=result.width, raw=number(result.spread_raw, 1), kept=number(result.spread_scaled, 1),
+            keys=KEYS, top_raw=percent(result.weights_raw[0]), top_kept=percent(result.weights_scaled[0]),
+            slope_raw=number(result.slope_raw), slope_kept=number(result.slope_scaled),
+        )  # fmt: skip
+
+
+# ---- split into heads and merged again ----
+
+T_SPLIT, D_SPLIT = 4, 12
+
+
+@dataclass(frozen=True)
+class Split:
+    """An array (T, D) shared out to the heads and put together again."""
+
+    x: Tensor  # (T, D), the entry of position t, component d is 100 t + d
+    heads: Tensor  # (H, T, D/H)
+    merged: Tensor  # (T, D)
+    transposed: bool
+
+
+def split_and_merge(heads: int, transposed: bool) -> Split:
+    """Split (T, D) into heads and merge them, with the transpose or, wrongly, without it."""
+    x = 100 * torch.arange(1, T_SPLIT + 1)[:, None] + torch.arange(1, D_SPLIT + 1)  # (T, D)
+    x = x.float()
+    split = model.split_heads(x[None], heads)  # (1, H, T, D/H)
+    merged = model.merge_heads(split) if transposed else split.flatten().view(1, T_SPLIT, D_SPLIT)
+    return Split(x, split[0], merged[0], transposed)
+
+
+class SplitHeads(Explorer):
+    """Which numbers each head gets, and how they come together again."""
+
+    def __init__(self):
+        rows = [str(t + 1) for t in range(T_SPLIT)]
+        columns = [str(d + 1) for d in range(D_SPLIT)]
+        look = {"digits": 0, "limits": (100.0, 415.0), "legend": False, "row_axis": _("position")}
+        words = _("{panel}: {value} stands in position {row}, component {column}")
+        look |= {"cell_size": 36, "words": words}
+        self.before = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        self.split = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        self.after = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        controls = {
+            "heads": stops(_("heads H"), (1, 2, 3, 4, 6, 12), 3),
+            "transposed": switch(_("with transpose"), True),
+        }
+        super().__init__(controls, [[self.before], [self.split], [self.after]])
+
+    compute = staticmethod(split_and_merge)
+
+    def show(self, result: Split) -> None:
+        H, _T, d = result.heads.shape
+        self.before.update(values=result.x.numpy(), titles=[_("before: (T, D)")])
+        self.split.update(
+            values=result.heads.numpy(), columns=[str(i + 1) for i in range(d)],
+            titles=[_("head {number}").format(number=h + 1) for h in range(H)],
+        )  # fmt: skip
+        title = _("merged again") if result.transposed else _("merged without transpose: wrong!")
+        self.after.update(values=result.merged.numpy(), titles=[title])
+        for view in (self.before, self.split, self.after):
+            view.alt = self.sentence(result)
+
+    def sentence(self, result: Split) -> str:
+        H, _T, d = result.heads.shape
+        start = _("{D} components, {H} heads, {d} components for each, at all {T} positions.").format(
+            D=D_SPLIT, H=H, d=d, T=T_SPLIT
+        )
+        wrong = int((result.merged != result.x).sum())
+        if wrong:
+            return start + " " + _(
+                "Merged without the transpose, {wrong} of {all} numbers stand in the wrong place, and the "
+                "shape (T, D) is right all the same."
+            ).format(wrong=wrong, all=T_SPLIT * D_SPLIT)  # fmt: skip
+        if not result.transposed:
+            return start + " " + _("With a single head nothing is to be swapped: the mistake cannot be seen.")
+        return start + " " + _("Merged again, every number stands where it stood.")
+
+
+# ---- all heads of a real model ----
+
+
+@dataclass(frozen=True)
+class AllHeads:
+    """The weights of every head of one block on one text."""
+
+    labels: list[str]
+    weights: np.ndarray  # (H, T, T)
+    query: int
+
+
+class Heads(Explorer):
+    """Type a sentence and see whom each head of a trained model looks at."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.pretrained = pretrained or _shipped()
+        tokens = self._tokens(text or example_sentence())
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "limits": (0.0, 1.0), "cell_size": 30}
+        words = _("{panel}: “{row}” looks at “{column}” with {value}")
+        self.matrix = MatrixView(np.zeros((len(tokens), len(tokens))), rows=tokens, words=words, **look)
+        self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
+        self.matrix.masked_legend = _("later, not allowed")
+        blocks = len(self.pretrained.model.blocks)
+        controls = {
+            "text": line(_("sentence"), text or example_sentence()),
+            "block": whole(_("block"), 1, blocks, min(2, blocks)),
+            "query": whole(_("seen from token"), 1, self.pretrained.model.config.context, len(tokens)),
+        }
+        super().__init__(controls, [[self.matrix]])
+        self.matrix.observe(self.guarded(self._follow_click), "selected")
+
+    def compute(self, text: str, block: int, query: int) -> AllHeads:
+        ids = self._ids(text)
+        seen = trace(self.pretrained.model, torch.tensor([ids]))
+        weights = seen[f"blocks.{block - 1}.attn.weights"][0]  # (H, T, T)
+        return AllHeads(self.pretrained.tokenizer.labels(ids), weights.numpy(), min(query, len(ids)) - 1)
+
+    def show(self, result: AllHeads) -> None:
+        H, T, _T = result.weights.shape
+        self.matrix.update(
+            values=result.weights, rows=result.labels, columns=result.labels, selected=result.query,
+            allowed=model.causal_mask(T).numpy(), alt=self.sentence(result),
+            titles=[_("head {number}").format(number=h + 1) for h in range(H)],
+        )  # fmt: skip
+
+    def sentence(self, result: AllHeads) -> str:
+        token = result.labels[result.query]
+        parts = []
+        for head, weights in enumerate(result.weights[:, result.query]):
+            best = int(weights.argmax())
+            parts.append(
+                _("head {head} at “{token}” ({share})").format(
+                    head=head + 1, token=result.labels[best], share=percent(weights[best])
+                )
+            )
+        return _("Token {place}, “{token}”, looks most: {parts}.").format(
+            place=result.query + 1, token=token, parts="; ".join(parts)
+        )
+
+    def _follow_click(self, change) -> None:
+        if change.new >= 0 and self.controls["query"].value != change.new + 1:
+            self.controls["query"].value = change.new + 1
+
+    def _tokens(self, text: str) -> list[str]:
+        return self.pretrained.tokenizer.labels(self._ids(text))
+
+    def _ids(self, text: str) -> list[int]:
+        tokenizer, context = self.pretrained.tokenizer, self.pretrained.model.config.context
+        ids = [tokenizer.start, *tokenizer.encode(text)]
+        if len(ids) > context:
+            raise ReaderMistake(
+                _("{count} tokens, but the model has positions for {context}: shorten the sentence.").format(
+                    count=len(ids), context=context
+                )
+            )
+        return ids
+
+
+def example_sentence() -> str:
+    """A sentence in which a pronoun has to find its noun."""
+    return _("The little duck meets a dog.")
+
+
+def _shipped():
+    from ..pretrained import load  # here: the other views of the page need no weights
+
+    return load()
+
+
+# ---- questions ----
+
+
+def guess_row_sum() -> Guess:
+    """What the weights of a row sum to."""
+    return Guess(_("After softmax: what do the weights of one row sum to?"), checks.row_sum, kind="number")
+
+
+def guess_shift() -> Guess:
+    """Softmax looks at differences."""
+    return Guess(
+        _("You add 5 to all scores of one row. What happens to its weights?"),
+        checks.shift_of_all_scores,
+        options=[
+            _("They all grow"),
+            _("They stay as they are"),
+            _("The largest one grows, the others shrink"),
+        ],
+    )
+
+
+def guess_spread() -> Guess:
+    """How much more the scores spread in a wider head."""
+    return Guess(
+        _(
+            "The components of q and k are independent and spread by 1. How many times as widely do the "
+            "scores q · k spread with d_k = 64 as with d_k = 4?"
+        ),
+        checks.spread_of_scores,
+        kind="number",
+    )
