@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from matplotlib.colors import ListedColormap, Normalize, TwoSlopeNorm
@@ -254,6 +254,7 @@ def test_the_words_name_row_column_value_and_panel():
 
 
 @pytest.mark.parametrize(("kind", "norm"), [("sequential", Normalize), ("diverging", TwoSlopeNorm)])
+@settings(max_examples=25)
 @given(values=arrays.arrays(np.float32, (2, 3, 4), elements=st.floats(-3, 3, width=32)))
 def test_colours_agree_with_matplotlibs_own_scale(kind, norm, values):
     view = MatrixView(values, kind=kind)
