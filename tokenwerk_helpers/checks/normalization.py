@@ -1,0 +1,214 @@
+"""Checks of 02_normalization."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+# ---- questions ----
+
+
+def tenfold_list(answer: Sequence[float]) -> Feedback:
+    """Is `answer` what [10, 30] becomes without epsilon?"""
+    x = torch.tensor([10.0, 30.0])
+    if len(answer) != 2:
+        return wrong(_("Two numbers go in: how many come out?"))
+    given = torch.tensor(answer, dtype=torch.float32)
+    if torch.allclose(given, F.layer_norm(x, (2,), eps=0.0), atol=1e-3):
+        return right(_("Right: the same list as from [1, 3]. Level and scale are gone."))
+    if torch.allclose(given, x - x.mean()):
+        return wrong(_("The mean is subtracted. What are the deviations still to be divided by?"))
+    return wrong(_("Step by step: first subtract the mean 20, then divide by the standard deviation."))
+
+
+def torch_deviation(answer: int) -> Feedback:
+    """Which option is what `torch.tensor([1., 3.]).std()` returns?"""
+    x = torch.tensor([1.0, 3.0])
+    options = (x.std(correction=0).item(), x.std().item())
+    if options[answer] == x.std().item():
+        return right(_("Right: by default PyTorch divides by n - 1 = 1 here; LayerNorm divides by n = 2."))
+    return wrong(_("That is the value of the chapter. Try it in a cell and compare."))
+
+
+def largest_output(answer: float) -> Feedback:
+    """Is `answer` the last component of the normalized list [0, 0, 0, 0, 1]?"""
+    outlier = torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0])
+    largest = F.layer_norm(outlier, (5,), eps=0.0)[-1].item()
+    if abs(answer - largest) < 0.01:
+        return right(_("Right: well outside of [0, 1]. Of D numbers, one can reach √(D − 1) and no more."))
+    if abs(answer) <= 1:
+        return wrong(_("LayerNorm does not confine its output to [0, 1]. Mean 0.2, variance 0.16: and now?"))
+    return wrong(_("Mean 0.2, variance 0.16, standard deviation 0.4. What is (1 − 0.2) divided by it?"))
+
+
+def number_of_results(answer: float) -> Feedback:
+    """Is `answer` how many different lists can come out when two unequal numbers go in?"""
+    pairs = torch.randn(200, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    results = F.layer_norm(pairs, (2,), eps=0.0).round(decimals=6).unique(dim=0)
+    if answer == len(results):
+        return right(_("Right: only the order of the two numbers is left of them."))
+    if answer == 1:
+        return wrong(_("Think of [3, 1] as well."))
+    return wrong(_("Of two numbers, each is as far from the mean as the other. What is left to tell?"))
+
+
+NEIGHBOURHOODS = ("component", "position", "text", "batch")  # the options of `moving_outputs`, in order
+
+
+def moving_outputs(answer: int) -> Feedback:
+    """Which option tells what moves behind LayerNorm when one component of one position has changed?"""
+    x = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0))
+    changed = x.clone()
+    changed[1, 2, 3] += 1
+    moved = (F.layer_norm(x, (6,)) - F.layer_norm(changed, (6,))).abs() > 1e-6  # (B, T, D)
+    sizes = {"component": 1, "position": 6, "text": 4 * 6, "batch": 3 * 4 * 6}
+    truth = NEIGHBOURHOODS[list(sizes.values()).index(int(moved.sum()))]
+    if NEIGHBOURHOODS[answer] == truth:
+        return right(_("Right: mean and variance of this position change, and with them all its components."))
+    if NEIGHBOURHOODS[answer] == "component":
+        return wrong(_("The changed number also enters the mean and the variance. Who uses these?"))
+    return wrong(_("Over which numbers does LayerNorm take its mean? Do they reach beyond one position?"))
+
+
+# ---- the exercise: LayerNorm by hand ----
+
+EPSILON = 0.3  # large, so that its place makes a visible difference
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One way to write a LayerNorm; the first value of each choice in CHOICES is the right one."""
+
+    axes: tuple[int, ...] = (-1,)
+    centred: str = "everywhere"
+    correction: int = 0
+    epsilon: str = "inside"
+    rooted: bool = True
+    gamma: bool = True
+    beta: str = "last"
+
+    def __call__(self, x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> Tensor:
+        """Normalize x (B, T, D) by this recipe."""
+        mean = x.mean(self.axes, keepdim=True)
+        squares = (x if self.centred == "nowhere" else x - mean).square().sum(self.axes, keepdim=True)
+        variance = squares / (x.numel() / mean.numel() - self.correction)
+        eps = 1e-5 if self.epsilon == "fixed" else eps
+        below = variance + eps if self.epsilon in ("inside", "fixed") else variance
+        below = below.sqrt() if self.rooted else below
+        below = below + eps if self.epsilon == "outside" else below
+        result = (x - mean if self.centred == "everywhere" else x) / below
+        result = result + beta if self.beta == "first" else result
+        result = result * gamma if self.gamma else result
+        return result + beta if self.beta == "last" else result
+
+
+CHOICES = {
+    "axes": ((-1,), (-2,), (0,), (0, 1), (-2, -1), (0, 1, 2)),
+    "centred": ("everywhere", "below", "nowhere"),
+    "correction": (0, 1),
+    "epsilon": ("inside", "outside", "missing", "fixed"),
+    "rooted": (True, False),
+    "gamma": (True, False),
+    "beta": ("last", "first", "missing"),
+}
+
+
+def mistakes(recipe: Recipe) -> list[str]:
+    """The choices in which this recipe is not a LayerNorm."""
+    return [f.name for f in fields(Recipe) if getattr(recipe, f.name) != CHOICES[f.name][0]]
+
+
+def recipes() -> list[Recipe]:
+    """Every recipe, those with few mistakes first."""
+    return sorted((Recipe(*choice) for choice in product(*CHOICES.values())), key=lambda r: len(mistakes(r)))
+
+
+def in_words(recipe: Recipe, mistake: str) -> str:
+    """What to look at, without the answer."""
+    return {
+        "axes": _("The statistics run over the wrong axis: each position needs its own mean and variance."),
+        "centred": _("The mean is not subtracted above the fraction line."),
+        "correction": _("The variance is divided by n − 1; it should be the mean of the squared deviations."),
+        "epsilon": {
+            "outside": _("Epsilon is added beside the root instead of under it."),
+            "missing": _("Epsilon is missing: what becomes of [2, 2]?"),
+            "fixed": _("Epsilon is fixed; use the value that is handed over."),
+        }.get(recipe.epsilon, ""),
+        "rooted": _("It is divided by the variance, not by its root."),
+        "gamma": _("Gamma is missing."),
+        "beta": {
+            "first": _("Beta is added before gamma multiplies."),
+            "missing": _("Beta is missing."),
+        }.get(recipe.beta, ""),
+    }[mistake]  # fmt: skip
+
+
+def example() -> tuple[Tensor, Tensor, Tensor]:
+    """x (2, 3, 5), gamma (5,) and beta (5,) on which every wrong recipe shows."""
+    generator = torch.Generator().manual_seed(2)
+    x = torch.randn(2, 3, 5, generator=generator) * 2 + 1
+    x[0, 0] = 0.003 * torch.randn(5, generator=generator)  # tells a missing epsilon from a tiny one
+    gamma, beta = torch.randn(2, 5, generator=generator)
+    return x, gamma, beta
+
+
+def layer_norm(function: Callable) -> Feedback:
+    """Is `function(x, gamma, beta, eps)` a LayerNorm over the last axis? If not, name what is broken."""
+    x, gamma, beta = example()
+    before = x.clone()
+    try:
+        given = function(x, gamma, beta, EPSILON)
+    except Exception as error:
+        return wrong(_explain(error))
+    if given is None or given is ...:
+        return not_attempted()
+    if not isinstance(given, Tensor) or given.shape != x.shape:
+        return wrong(_("The result must be a tensor of the shape of x, here (2, 3, 5)."))
+    if not torch.equal(x, before):
+        return wrong(
+            _("Your function changes x itself. The residual path still needs it; make a new tensor.")
+        )
+    if not torch.allclose(given, F.layer_norm(x, (5,), gamma, beta, EPSILON), atol=1e-5):
+        return wrong(_diagnosis(given, x, gamma, beta))
+    return _single_list(function)
+
+
+def _diagnosis(given: Tensor, x: Tensor, gamma: Tensor, beta: Tensor) -> str:
+    if not given.isfinite().all():
+        return _("Some results are not numbers (nan or inf).")
+    for recipe in recipes():
+        if torch.allclose(given, recipe(x, gamma, beta, EPSILON), atol=1e-5):
+            return " ".join(in_words(recipe, mistake) for mistake in mistakes(recipe))
+    return _("The numbers differ from the formula. Compare each step with [1, 3]: 2, [-1, 1], 1, 1, [-1, 1].")
+
+
+def _single_list(function: Callable) -> Feedback:
+    """The chapter's own lists: one position alone, and one without any spread."""
+    ones, zeros = torch.ones(2), torch.zeros(2)
+    try:
+        answers = [function(torch.tensor(x), ones, zeros, 1e-5) for x in ([1.0, 3.0], [2.0, 2.0])]
+    except Exception as error:
+        return wrong(_("Right for (B, T, D), but not for a single list. {why}").format(why=_explain(error)))
+    for x, answer in zip(([1.0, 3.0], [2.0, 2.0]), answers):
+        if not isinstance(answer, Tensor) or not torch.allclose(
+            answer, F.layer_norm(torch.tensor(x), (2,)), atol=1e-5
+        ):
+            return wrong(
+                _("Right for (B, T, D), but {x} comes out wrong: name the last axis as -1.").format(x=x)
+            )
+    return right(_("Right: mean, variance, epsilon under the root, gamma, beta, each position by itself."))
+
+
+def _explain(error: Exception) -> str:
+    text = _("Your function stops with {kind}: {text}.").format(
+        kind=type(error).__name__, text=str(error).split("\n")[0].rstrip(".")
+    )
+    if isinstance(error, RuntimeError) and "size of tensor" in str(error):
+        return text + " " + _("Does the mean keep its axis (keepdim=True), so that it fits beside x?")
+    return text

@@ -1,0 +1,759 @@
+"""Live views of 02_normalization: one list as bars, the place of epsilon, shared statistics, the sphere."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from matplotlib.collections import LineCollection
+from torch import Tensor
+
+from ..checks import normalization as checks
+from ..language import _
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer, ReaderMistake
+from .controls import choose, line, slider, stops, whole
+from .guess import Guess, read_vector
+from .numbers import number, vector
+
+INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
+EPSILONS = (0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0)
+
+# ---- the computation ----
+
+
+@dataclass(frozen=True)
+class Steps:
+    """LayerNorm with every value on the way; x is (..., D), mean, variance and deviation are (..., 1)."""
+
+    x: Tensor
+    mean: Tensor
+    deviations: Tensor  # (..., D)
+    variance: Tensor
+    deviation: Tensor  # the standard deviation, before epsilon
+    standardized: Tensor  # (..., D)
+    output: Tensor  # (..., D)
+
+
+def steps(x: Tensor, gamma: Tensor | float = 1.0, beta: Tensor | float = 0.0, epsilon: float = 1e-5) -> Steps:
+    """Normalize each position's list, keeping each step: (..., D) -> `Steps` (Ba, Kiros and Hinton 2016).
+
+    gamma and beta are numbers or (D,). ValueError for a negative epsilon. With epsilon 0 a list of equal
+    numbers becomes nan, which is 0/0.
+    """
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon must not be negative, not {epsilon!r}")
+    mean = x.mean(-1, keepdim=True)
+    deviations = x - mean
+    variance = deviations.square().mean(-1, keepdim=True)  # the mean: divided by n, not by n - 1
+    standardized = deviations / (variance + epsilon).sqrt()
+    output = gamma * standardized + beta
+    return Steps(x, mean, deviations, variance, variance.sqrt(), standardized, output)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The axes of (B, T, D) that a normalization takes its statistic over; does it subtract the mean?"""
+
+    axes: tuple[int, ...]
+    centred: bool = True
+
+
+NORMS = {
+    "layer": Norm((-1,)),  # Ba, Kiros and Hinton 2016
+    "batch": Norm((0, 1)),  # Ioffe and Szegedy 2015, in training
+    "rms": Norm((-1,), centred=False),  # Zhang and Sennrich 2019
+    "wide": Norm((-2, -1)),  # nn.LayerNorm((T, D)): a slip that mixes positions
+}
+
+
+def normalized(x: Tensor, norm: Norm, epsilon: float = 1e-5) -> Tensor:
+    """Normalize x over the axes of `norm`, gamma 1 and beta 0: (B, T, D) -> (B, T, D)."""
+    deviations = x - x.mean(norm.axes, keepdim=True) if norm.centred else x
+    return deviations / (deviations.square().mean(norm.axes, keepdim=True) + epsilon).sqrt()
+
+
+# ---- numbers in words ----
+
+
+def compact(value: float, digits: int = 4) -> str:
+    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 10⁻⁸, 3.2·10⁻⁷."""
+    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
+        return f"{value:.{digits}g}"
+    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
+    power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
+    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
+
+
+def listed(values) -> str:
+    """A list for a sentence, with as many decimals as its largest number needs to show two digits or more."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    digits = 2 if largest == 0 or not math.isfinite(largest) else 2 - math.floor(math.log10(largest))
+    return vector(values, min(8, max(2, digits)))
+
+
+# ---- one list as bars ----
+
+MOST_NUMBERS, LARGEST = 12, 1e4
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The list a·values + b and its LayerNorm, with the settings that made it."""
+
+    steps: Steps
+    factor: float
+    shift: float
+    gamma: float
+    beta: float
+    which: str
+    epsilon: float
+
+    @property
+    def defined(self) -> bool:
+        """False where the result is 0/0."""
+        return bool(self.steps.output.isfinite().all())
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the standardized list: 1 but for epsilon."""
+        return float(self.steps.deviation / (self.steps.variance + self.epsilon).sqrt())
+
+
+def bars(
+    values: str = "[1, 3]",
+    factor: float = 1.0,
+    shift: float = 0.0,
+    gamma: float = 1.0,
+    beta: float = 0.0,
+    which: str = "all",
+    epsilon: float = 1e-5,
+) -> Bars:
+    """LayerNorm of factor·values + shift; gamma and beta act on `which`: "all" components or the "first".
+
+    ReaderMistake where `values` is not a list of at most twelve numbers of reasonable size.
+    """
+    x = factor * own_list(values) + shift
+    mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
+    result = steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon)
+    return Bars(result, factor, shift, gamma, beta, which, epsilon)
+
+
+def own_list(text: str) -> Tensor:
+    """The numbers a reader typed.  # (D,)"""
+    x = torch.tensor(read_vector(text.replace("−", "-")), dtype=torch.float64)
+    if not 1 <= len(x) <= MOST_NUMBERS:
+        raise ReaderMistake(_("Give one to {most} numbers, such as [1, 3].").format(most=MOST_NUMBERS))
+    if not bool((x.abs() <= LARGEST).all()):  # nan is refused too
+        raise ReaderMistake(_("Each number must lie between −10 000 and 10 000."))
+    return x
+
+
+def reach(values, smallest: float) -> float:
+    """How far the axis goes to one side: coarse steps (4, 10, 20, 40, ...), so that it rarely jumps."""
+    largest = max((abs(float(value)) for value in values if math.isfinite(value)), default=0.0)
+    heights = (digit * 10**power for power in range(8) for digit in (1, 2, 4, 6))
+    return next(height for height in heights if height >= max(largest, smallest))
+
+
+def limits(values: list[float], smallest: float) -> tuple[float, float]:
+    """The axis for these bars, with room for their numbers and, at the top, for a note."""
+    high = reach(values, smallest)
+    return (-1.2 * high if min(values) < 0 else -0.15 * high), 1.4 * high
+
+
+class Statistics(Explorer):
+    """A list and its LayerNorm as bars, side by side.
+
+    `values` is the list to begin with. A setting of `bars` that is given by name is fixed and gets no
+    control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0, which="all")` leaves list, factor and shift.
+    """
+
+    def __init__(self, values=(1, 3), **fixed):
+        self.fixed = fixed
+        self.figure = LiveFigure(8.2, 3.3)
+        self._drawn: tuple = (None, None)  # number of bars, limits of the axes
+        factors = (-2, -1, 0, 0.01, 0.1, 0.5, 1, 2, 5, 10)
+        targets = [(_("all components"), "all"), (_("the first component"), "first")]
+        controls = {
+            "values": line(_("list"), vector(values, 6)),
+            "factor": stops(_("times factor a"), [(number(a), float(a)) for a in factors], 1.0),
+            "shift": slider(_("plus shift b"), -20, 20, 0, 1),
+            "epsilon": stops(_("ε (epsilon)"), [(compact(e), e) for e in EPSILONS], 1e-5),
+            "gamma": slider(_("γ (gamma)"), -3, 3, 1, 0.1),
+            "beta": slider(_("β (beta)"), -3, 3, 0, 0.1),
+            "which": choose(_("γ and β act on"), targets, "all"),
+        }
+        super().__init__({k: c for k, c in controls.items() if k not in fixed}, [[self.figure]])
+
+    def compute(self, **settings) -> Bars:
+        return bars(**self.fixed, **settings)
+
+    def _draw(self, size: int) -> None:
+        self.figure.clear()
+        # Fixed places: a layout found anew at each jump of an axis would take longer than the drawing.
+        self.figure.figure.set_layout_engine("none")
+        places = {"left": 0.065, "right": 0.99, "bottom": 0.155, "top": 0.91, "wspace": 0.16}
+        left, right = self.axes = self.figure.figure.subplots(1, 2, gridspec_kw=places)
+        titles = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
+        for axes, title in zip((left, right), titles):
+            axes.set_xlim(-0.6, size - 0.4)
+            axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
+            axes.set_xlabel(_("component"))
+            axes.set_title(title)
+            axes.grid(True, axis="y")
+            axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        colours = {"width": 0.62, "alpha": 0.9}
+        self.x_bars = left.bar(range(size), [0] * size, color=INPUT, **colours)
+        self.out_bars = right.bar(range(size), [0] * size, color=NORM, **colours)
+        self.band = left.axhspan(0, 0, color=style.LIGHT.soft, alpha=0.2, linewidth=0)
+        self.mean = left.axhline(0, color=style.LIGHT.ink, linewidth=1.4, linestyle=(0, (4, 2)))
+        note = {"fontsize": style.SMALL_SIZE, "ha": "right", "va": "top"}
+        self.x_note = left.text(0.99, 0.99, "", transform=left.transAxes, **note)
+        self.out_note = right.text(0.99, 0.99, "", transform=right.transAxes, **note)
+        small = {"ha": "center", "fontsize": style.TEXT_SIZE if size <= 6 else 6.5}
+        self.x_texts = [left.text(i, 0, "", **small) for i in range(size)]
+        self.out_texts = [right.text(i, 0, "", **small) for i in range(size)]
+        self.figure.moving(self.band, *self.x_bars, *self.out_bars, self.mean, self.x_note, self.out_note)
+        self.figure.moving(*self.x_texts, *self.out_texts)
+        style.paint(self.figure.figure, self.figure.dark)
+
+    def show(self, result: Bars) -> None:
+        x, out = result.steps.x.tolist(), result.steps.output.tolist()
+        stale = self._make_room(x, out)
+        set_bars(self.x_bars, self.x_texts, x)
+        set_bars(self.out_bars, self.out_texts, out)
+        mean, deviation = float(result.steps.mean), float(result.steps.deviation)
+        self.mean.set_ydata([mean, mean])
+        self.band.set_y(mean - deviation)
+        self.band.set_height(2 * deviation)
+        below = float((result.steps.variance + result.epsilon).sqrt())
+        self.x_note.set_text(_("dashed: μ = {mean}; grey: μ ± σ").format(mean=compact(mean)))
+        self.out_note.set_text(f"√(σ² + ε) = {compact(below, 6)}")
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw() if stale else self.figure.refresh()
+
+    def _make_room(self, x: list[float], out: list[float]) -> bool:
+        """Fit bars and axes to the lists; True if more than the moving artists has changed."""
+        needed = (len(x), (limits(x, 4), limits(out, 2)))
+        size, ranges = self._drawn
+        if size != len(x):
+            self._draw(len(x))
+        if size != len(x) or ranges != needed[1]:
+            for axes, (low, high) in zip(self.axes, needed[1]):
+                axes.set_ylim(low, high)
+        stale, self._drawn = needed != self._drawn, needed
+        return stale
+
+    def sentence(self, result: Bars) -> str:
+        done = result.steps
+        text = _("x = {x}: mean {mean}, variance {variance}, standard deviation {deviation}.").format(
+            x=listed(done.x), mean=compact(float(done.mean)), variance=compact(float(done.variance)),
+            deviation=compact(float(done.deviation)),
+        )  # fmt: skip
+        return " ".join([text, self._what_comes_out(result), *self._affine(result)])
+
+    def _what_comes_out(self, result: Bars) -> str:
+        epsilon = compact(result.epsilon)
+        if not result.defined:
+            return _("All numbers are equal; without ε that is 0/0, and there is no result (PyTorch: nan).")
+        standardized = listed(result.steps.standardized)
+        if float(result.steps.variance) == 0:
+            text = _("All numbers are equal; ε = {epsilon} keeps the root from zero. Standardized: {result}.")
+        elif result.epsilon == 0:
+            text = _("Standardized without ε: {result}.")
+        elif result.spread > 0.995:
+            text = _("Standardized with ε = {epsilon}: {result}.")
+        else:
+            text = _(
+                "Standardized with ε = {epsilon}: {result}. Beside this variance ε is no longer small; "
+                "the spread is only {spread} in place of 1."
+            )
+        return text.format(epsilon=epsilon, result=standardized, spread=compact(result.spread, 2))
+
+    def _affine(self, result: Bars) -> list[str]:
+        if not result.defined or (result.gamma == 1 and result.beta == 0):
+            return []
+        if result.which == "all":
+            text = _("Times γ = {gamma} plus β = {beta} in every component: {result}.")
+        else:
+            text = _("Times γ = {gamma} plus β = {beta} in the first component: {result}.")
+        output = listed(result.steps.output)
+        return [text.format(gamma=number(result.gamma), beta=number(result.beta), result=output)]
+
+
+def set_bars(patches, texts, values: list[float]) -> None:
+    """Give bars their heights and print each value at its tip; 0/0 where there is none."""
+    low, high = texts[0].axes.get_ylim()
+    for patch, text, value in zip(patches, texts, values):
+        finite = math.isfinite(value)
+        patch.set_height(value if finite else 0)
+        text.set_text(compact(value, 3).replace("-", "−") if finite else "0/0")
+        text.set_y((value if finite else 0) + math.copysign(0.015 * (high - low), value))
+        text.set_va("top" if value < 0 else "bottom")
+
+
+# ---- the place of epsilon ----
+
+DEVIATIONS = tuple(10.0 ** (half / 2) for half in range(-16, 3))
+CURVE = np.logspace(-8, 1, 181)
+
+
+@dataclass(frozen=True)
+class EpsilonPlace:
+    """What is left of a standard deviation with epsilon under the root, and if it stood beside it."""
+
+    epsilon: float
+    deviation: float
+    under: float
+    beside: float
+    curve_under: np.ndarray  # over CURVE
+    curve_beside: np.ndarray
+
+
+def epsilon_place(epsilon: float, deviation: float) -> EpsilonPlace:
+    """Divide sigma by sqrt(sigma^2 + epsilon), and by sigma + epsilon for comparison."""
+
+    def under(sigma):
+        return sigma / np.sqrt(sigma**2 + epsilon)
+
+    def beside(sigma):
+        return sigma / (sigma + epsilon)
+
+    both = (float(under(deviation)), float(beside(deviation)), under(CURVE), beside(CURVE))
+    return EpsilonPlace(epsilon, deviation, *both)
+
+
+class EpsilonUnderRoot(Explorer):
+    """How much spread a list keeps, over its own standard deviation: epsilon under the root and beside it."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.6, 3.4)
+        self._draw()
+        epsilons = (1e-12, 1e-8, 1e-6, 1e-5, 1e-3, 0.1)
+        controls = {
+            "epsilon": stops(_("ε (epsilon)"), [(compact(e), e) for e in epsilons], 1e-5),
+            "deviation": stops(_("σ of the list"), [(compact(d, 2), d) for d in DEVIATIONS], DEVIATIONS[12]),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(epsilon_place)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        style.log_axis(axes.xaxis)
+        axes.set_xlim(CURVE[0], CURVE[-1])
+        axes.set_ylim(0, 1.16)
+        axes.grid(True)
+        axes.set_xlabel(_("standard deviation σ of the list that goes in"))
+        axes.set_ylabel(_("spread of what comes out"))
+        (self.under,) = axes.plot([], [], color=NORM, label=_("ε under the root: σ / √(σ² + ε)"))
+        (self.beside,) = axes.plot(
+            [], [], color=style.LIGHT.soft, linestyle=(0, (4, 2)), label=_("ε beside the root: σ / (σ + ε)")
+        )
+        (self.threshold,) = axes.plot([], [], color=NORM, linewidth=1, linestyle=":", label=_("σ = √ε"))
+        (self.here,) = axes.plot([], [], "o", color=NORM, markersize=8)
+        (self.there,) = axes.plot([], [], "o", color=style.LIGHT.soft, markersize=7, markerfacecolor="none")
+        self.figure.figure.legend(loc="outside upper center", ncols=3)
+        self.figure.moving(self.under, self.beside, self.threshold, self.there, self.here)
+
+    def show(self, result: EpsilonPlace) -> None:
+        self.under.set_data(CURVE, result.curve_under)
+        self.beside.set_data(CURVE, result.curve_beside)
+        root = math.sqrt(result.epsilon)
+        self.threshold.set_data([root, root], [0, 1.16])
+        self.here.set_data([result.deviation], [result.under])
+        self.there.set_data([result.deviation], [result.beside])
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: EpsilonPlace) -> str:
+        text = _(
+            "With ε = {epsilon}, a list of standard deviation {deviation} leaves LayerNorm with {under}. "
+            "With ε beside the root it would be {beside}."
+        ).format(
+            epsilon=compact(result.epsilon), deviation=compact(result.deviation, 2),
+            under=compact(result.under, 3), beside=compact(result.beside, 3),
+        )  # fmt: skip
+        root = compact(math.sqrt(result.epsilon), 2)
+        if result.deviation < 0.1 * math.sqrt(result.epsilon):
+            after = _("It lies far below √ε = {root}: such a list is taken for noise and kept small.")
+        elif result.deviation > 10 * math.sqrt(result.epsilon):
+            after = _("It lies far above √ε = {root}: ε hardly matters.")
+        else:
+            after = _("It lies near √ε = {root}, where ε begins to tell.")
+        return text + " " + after.format(root=root)
+
+
+# ---- who shares a statistic ----
+
+TEXTS, POSITIONS, WIDTH = 3, 4, 5
+
+
+@cache
+def example_batch() -> Tensor:
+    """Three texts of four positions with five components each, rounded to print.  # (B, T, D)"""
+    generator = torch.Generator().manual_seed(4)
+    return (torch.randn(TEXTS, POSITIONS, WIDTH, generator=generator, dtype=torch.float64) * 1.5).round(
+        decimals=1
+    )
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Which cells enter the statistic of one cell, and how far each output moves when that cell changes."""
+
+    norm: str
+    cell: tuple[int, int, int]
+    change: float
+    x: Tensor  # with the change  (B, T, D)
+    shares: Tensor  # boolean  (B, T, D)
+    mean: float
+    scale: float  # the variance; of RMSNorm the mean square
+    moved: Tensor  # |output after − output before|  (B, T, D)
+
+    @property
+    def has_moved(self) -> Tensor:
+        """Which outputs moved by more than rounding.  # boolean (B, T, D)"""
+        return self.moved > 1e-9
+
+
+def sharing(norm: str, text: int, position: int, component: int, change: float) -> Sharing:
+    """Follow one cell of the example batch, numbered from 1, through a norm of NORMS, and change it."""
+    cell = (text - 1, position - 1, component - 1)
+    before, kind = example_batch(), NORMS[norm]
+    x = before.clone()
+    x[cell] += change
+    axes = [axis % 3 for axis in kind.axes]
+    along = tuple(slice(None) if axis in axes else index for axis, index in enumerate(cell))
+    shares = torch.zeros_like(x, dtype=torch.bool)
+    shares[along] = True
+    mean = float(x[shares].mean()) if kind.centred else 0.0
+    moved = (normalized(x, kind) - normalized(before, kind)).abs()
+    return Sharing(norm, cell, change, x, shares, mean, float((x[shares] - mean).square().mean()), moved)
+
+
+class SharedStatistic(Explorer):
+    """The cells of (B, T, D) that share a statistic with a chosen one, and the outputs that it moves."""
+
+    def __init__(self, norm: str = "layer"):
+        titles = [_("text {number}").format(number=b + 1) for b in range(TEXTS)]
+        labels = {
+            "rows": [_("pos. {number}").format(number=t + 1) for t in range(POSITIONS)],
+            "columns": [str(d + 1) for d in range(WIDTH)],
+            "cell_size": 36,
+            "words": _("{panel}, {row}, component {column}: {value}"),
+        }
+        zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
+        self.before = MatrixView(
+            zeros, kind="diverging", limits=(-5.0, 5.0), digits=1, editable=True, legend=False,
+            titles=[_("x, {text}").format(text=title) for title in titles],
+            masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
+            masked_legend=_("hatched: not in the statistic of the chosen cell"),
+            hint=_("Click on a cell to choose it."), **labels,
+        )  # fmt: skip
+        self.after = MatrixView(
+            zeros, limits=(0.0, 1.5), digits=2, legend=False,
+            titles=[_("moved, {text}").format(text=title) for title in titles],
+            masked_words=_("{panel}, {row}, component {column}: has not moved"),
+            masked_legend=_("hatched: has not moved"),
+            hint=_("How far each output moves when the chosen cell changes."), **labels,
+        )  # fmt: skip
+        self.before.on_edit(self._choose)
+        super().__init__(self._make_controls(norm), [[self.before], [self.after]])
+
+    def _make_controls(self, norm: str) -> dict:
+        kinds = [
+            (_("LayerNorm: over the components"), "layer"),
+            (_("BatchNorm: over texts and positions"), "batch"),
+            (_("RMSNorm: as LayerNorm, no mean"), "rms"),
+            (_("nn.LayerNorm((T, D)): a slip"), "wide"),
+        ]
+        return {
+            "norm": choose(_("normalization"), kinds, norm),
+            "text": whole(_("text"), 1, TEXTS, 2),
+            "position": whole(_("position"), 1, POSITIONS, 2),
+            "component": whole(_("component"), 1, WIDTH, 3),
+            "change": slider(_("change this cell by"), -3, 3, 2, 0.5),
+        }
+
+    compute = staticmethod(sharing)
+
+    def _choose(self, allowed: np.ndarray) -> None:
+        # The view offers a mask to edit; here the one cell that differs is the one the reader points at.
+        for b, t, d in np.argwhere(allowed != self.result.shares.numpy()).tolist()[:1]:
+            self.set(text=b + 1, position=t + 1, component=d + 1)
+
+    def show(self, result: Sharing) -> None:
+        sentence = self.sentence(result)
+        self.before.update(values=result.x, allowed=result.shares.numpy(), alt=sentence)
+        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), alt=sentence)
+
+    def sentence(self, result: Sharing) -> str:
+        return f"{self._who_shares(result)} {self._what_moves(result)}"
+
+    def _who_shares(self, result: Sharing) -> str:
+        b, t, d = (index + 1 for index in result.cell)
+        text = {
+            "layer": _(
+                "LayerNorm: text {b}, position {t}, component {d} shares its statistic with the "
+                "{n} components of its own position: mean {mean}, variance {scale}."
+            ),
+            "batch": _(
+                "BatchNorm: text {b}, position {t}, component {d} shares its statistic with component {d} "
+                "of all texts and positions, {n} cells: mean {mean}, variance {scale}."
+            ),
+            "rms": _(
+                "RMSNorm: text {b}, position {t}, component {d} shares its statistic with the "
+                "{n} components of its own position: mean square {scale}; no mean is subtracted."
+            ),
+            "wide": _(
+                "LayerNorm over (T, D): text {b}, position {t}, component {d} shares its statistic with "
+                "its whole text, {n} cells: mean {mean}, variance {scale}."
+            ),
+        }[result.norm]
+        return text.format(
+            b=b, t=t, d=d, n=int(result.shares.sum()), mean=number(result.mean), scale=number(result.scale)
+        )
+
+    def _what_moves(self, result: Sharing) -> str:
+        if result.change == 0:
+            return _("Nothing is changed, so nothing moves.")
+        positions = int(result.has_moved.any(-1).sum())
+        text = _(
+            "If this cell changes by {change}, the output changes in {cells} of {all_cells} cells, "
+            "at {positions} of {all_positions} positions."
+        ).format(
+            change=number(result.change), cells=int(result.has_moved.sum()), all_cells=result.x.numel(),
+            positions=positions, all_positions=TEXTS * POSITIONS,
+        )  # fmt: skip
+        return text + " " + _("No other position notices.") if positions == 1 else text
+
+
+# ---- the sphere ----
+
+LISTS = 60
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Lists on their way through a norm, seen from one side."""
+
+    width: int
+    norm: str
+    stage: float  # 0 = x, 1 = mean subtracted, 2 = divided
+    turn: float  # degrees between the line of sight and the axis of equal components
+    start: np.ndarray  # (LISTS, D)
+    points: np.ndarray  # where they are at this stage  (LISTS, D)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How far each list is from the origin.  # (LISTS,)"""
+        return np.linalg.norm(self.points, axis=1)
+
+    @property
+    def largest_mean(self) -> float:
+        """The mean that is farthest from zero, without its sign."""
+        return float(np.abs(self.points.mean(axis=1)).max())
+
+
+def sphere(width: int, norm: str, stage: float, turn: float) -> Sphere:
+    """Move random lists of `width` 2 or 3 through "layer" or "rms" up to `stage`, each step a straight way.
+
+    Subtracting the mean is the projection onto the plane orthogonal to [1, ..., 1]; dividing by the standard
+    deviation gives all the length sqrt(D), but for epsilon (Brody, Alon and Yahav 2023).
+    """
+    generator = torch.Generator().manual_seed(1)
+    start = 1.3 * torch.randn(LISTS, width, generator=generator, dtype=torch.float64) + 0.6
+    middle = start - start.mean(-1, keepdim=True) if NORMS[norm].centred else start
+    end = normalized(start, NORMS[norm])
+    points = start.lerp(middle, stage) if stage <= 1 else middle.lerp(end, stage - 1)
+    return Sphere(width, norm, stage, turn, start.numpy(), points.numpy())
+
+
+def screen(width: int, turn: float) -> np.ndarray:
+    """Where each component points on the screen: (D, 2), to be multiplied from the right.
+
+    In two dimensions the plane itself. In three a parallel projection along a line of sight that is `turn`
+    degrees away from [1, 1, 1]; at 90 degrees that axis points up.
+    """
+    if width == 2:
+        return np.eye(2)
+    axis, aside = np.ones(3) / math.sqrt(3), np.array([1, 1, -2]) / math.sqrt(6)
+    right = np.array([1, -1, 0]) / math.sqrt(2)
+    angle = math.radians(turn)
+    return np.stack([right, math.sin(angle) * axis - math.cos(angle) * aside], axis=1)
+
+
+def plane_circle(width: int, radius: float) -> np.ndarray:
+    """The lists of mean 0 and length `radius`: a circle in three dimensions, two points in two.  # (n, D)"""
+    if width == 2:
+        return radius / math.sqrt(2) * np.array([[1, -1], [-1, 1]])
+    angles = np.linspace(0, 2 * math.pi, 121)[:, None]
+    return radius * (np.cos(angles) * [1, -1, 0] / math.sqrt(2) + np.sin(angles) * [1, 1, -2] / math.sqrt(6))
+
+
+class OnTheSphere(Explorer):
+    """Lists of two or three numbers as points, moved step by step to where LayerNorm or RMSNorm puts them."""
+
+    LIMIT = 5.0
+
+    def __init__(self, width: int = 3, norm: str = "layer"):
+        self.figure = LiveFigure(5.4, 4.8)
+        self._draw()
+        controls = {
+            "width": choose(_("components D"), [("2", 2), ("3", 3)], width),
+            "norm": choose(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], norm),
+            "stage": slider(_("step (0, 1, 2)"), 0, 2, 2, 0.1),
+            "turn": whole(_("line of sight in degrees"), 0, 90, 65, 5),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(sphere)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(aspect="equal")
+        axes.set_xlim(-self.LIMIT, self.LIMIT)
+        axes.set_ylim(-self.LIMIT, self.LIMIT)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(False)
+        soft = {"color": style.LIGHT.soft, "linewidth": 1}
+        (self.plane,) = axes.fill([0, 1, 1], [0, 0, 1], color=style.LIGHT.grid, alpha=0.6, linewidth=1)
+        (self.axis,) = axes.plot([], [], linestyle=(0, (4, 2)), label=_("axis of equal components"), **soft)
+        (self.outline,) = axes.plot([], [], linestyle=":", label=_("sphere of radius √D"), **soft)
+        (self.circle,) = axes.plot([], [], color=NORM, linewidth=1.2, label=_("mean 0 and length √D"))
+        self.ways = LineCollection([], colors=style.ROLES["masked"], linewidths=0.6, alpha=0.5)
+        axes.add_collection(self.ways)
+        (self.starts,) = axes.plot([], [], "o", color=INPUT, markersize=3, alpha=0.5, label="x")
+        (self.points,) = axes.plot([], [], "o", color=NORM, markersize=5, label=_("where x is now"))
+        self.name = axes.text(0, 0, "", fontsize=style.SMALL_SIZE, ha="left", va="center")
+        self.figure.figure.legend(loc="outside lower center", ncols=2)
+        self.figure.moving(self.plane, self.axis, self.outline, self.circle, self.ways, self.starts)
+        self.figure.moving(self.points, self.name)
+
+    def show(self, result: Sphere) -> None:
+        D = result.width
+        to_screen = screen(D, result.turn)
+        ones, radius, round_ = np.ones(D), math.sqrt(D), np.linspace(0, 2 * math.pi, 121)
+        disc = plane_circle(D, 4.2) @ to_screen
+        self.plane.set_xy(disc)
+        self.axis.set_data(*(np.array([-2.6, 2.6])[:, None] * ones @ to_screen).T)
+        self.outline.set_data(radius * np.cos(round_), radius * np.sin(round_))
+        self.circle.set_data(*(plane_circle(D, radius) @ to_screen).T)
+        self.circle.set_linestyle("-" if D == 3 else "")
+        self.circle.set_marker("" if D == 3 else "D")
+        start, now = result.start @ to_screen, result.points @ to_screen
+        self.ways.set_segments(np.stack([start, now], axis=1))
+        self.starts.set_data(*start.T)
+        self.points.set_data(*now.T)
+        tip = 2.7 * ones @ to_screen
+        self.name.set_position((tip[0] + 0.1, tip[1]))
+        self.name.set_text(vector(ones))
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Sphere) -> str:
+        lengths = result.lengths
+        measured = _("Measured: lengths from {short} to {long}, the largest mean is {mean}.").format(
+            short=f"{lengths.min():.3f}", long=f"{lengths.max():.3f}", mean=number(result.largest_mean, 3)
+        )
+        parts = [self._place(result), measured]
+        if result.width == 3:
+            parts.append(
+                _("You look at an angle of {turn}° to the axis [1, 1, 1].").format(turn=number(result.turn))
+            )
+        return " ".join(parts)
+
+    def _place(self, result: Sphere) -> str:
+        lists = _("{n} lists of {D} numbers").format(n=LISTS, D=result.width)
+        centred = NORMS[result.norm].centred
+        if result.stage == 0:
+            return _("{lists}, as they come in.").format(lists=lists)
+        if result.stage < 1:
+            text = (
+                _("{lists}, on the way: the mean is being subtracted.")
+                if centred
+                else _("{lists}: RMSNorm leaves out the step that subtracts the mean.")
+            )
+        elif result.stage == 1:
+            text = (
+                _("{lists} without their mean: what remains lies flat, orthogonal to the axis.")
+                if centred
+                else _("{lists}: RMSNorm has not subtracted a mean; all are still where they were.")
+            )
+        elif result.stage < 2:
+            text = _("{lists}, on the way to the length √{D}.")
+        elif not centred:
+            text = _("{lists} behind RMSNorm: all on the sphere of radius √{D} = {radius}, anywhere on it.")
+        elif result.width == 2:
+            text = _("{lists} behind LayerNorm: just two points, [1, -1] and [-1, 1] (but for ε).")
+        else:
+            text = _("{lists} behind LayerNorm: all on one circle of radius √{D} = {radius} (but for ε).")
+        return text.format(lists=lists, D=result.width, radius=number(math.sqrt(result.width), 3))
+
+
+# ---- questions ----
+
+
+def guess_scale() -> Guess:
+    """The chapter's second list, before it is computed."""
+    return Guess(
+        _("[1, 3] becomes [-1, 1]. What becomes of [10, 30], without epsilon?"),
+        checks.tenfold_list,
+        kind="vector",
+    )
+
+
+def guess_deviation() -> Guess:
+    """What PyTorch's own standard deviation returns."""
+    return Guess(
+        _(
+            "The chapter finds the standard deviation 1 for [1, 3]. "
+            "What does torch.tensor([1., 3.]).std() return?"
+        ),
+        checks.torch_deviation,
+        options=["1.0", "1.4142"],
+    )
+
+
+def guess_largest() -> Guess:
+    """An output beyond [0, 1]."""
+    return Guess(
+        _("[0, 0, 0, 0, 1] is normalized with γ = 1, β = 0 and without ε. What becomes of the 1?"),
+        checks.largest_output,
+        kind="number",
+    )
+
+
+def guess_moving() -> Guess:
+    """Who shares a statistic, asked as who moves."""
+    options = {
+        "component": _("only this one component of this one position"),
+        "position": _("all components of this position, nothing else"),
+        "text": _("all positions of this text"),
+        "batch": _("everything in the batch"),
+    }
+    return Guess(
+        _(
+            "In a batch, one component of one position of one text changes. "
+            "Which outputs of LayerNorm can move?"
+        ),
+        checks.moving_outputs,
+        options=[options[name] for name in checks.NEIGHBOURHOODS],
+    )
+
+
+def guess_two_points() -> Guess:
+    """How little is left of two numbers."""
+    return Guess(
+        _(
+            "Two unequal numbers go into LayerNorm (γ = 1, β = 0, without ε). "
+            "How many different lists can come out?"
+        ),
+        checks.number_of_results,
+        kind="number",
+    )
