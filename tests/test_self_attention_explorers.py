@@ -132,7 +132,7 @@ def test_too_long_a_sentence_gets_words_and_keeps_the_view(heads):
     heads.reset()
     rows = heads.matrix.rows
     heads.set(text="die Ente " * 200)
-    assert "Kürze den Satz" in heads.message.value
+    assert "Kürze den Text" in heads.message.value
     assert heads.matrix.rows == rows
     heads.reset()
     assert heads.message.value == ""

@@ -1,6 +1,6 @@
 """One check per exercise: it names the broken property and keeps the answer to itself."""
 
-from . import normalization, parameter_counting, residual, self_attention, start
+from . import mlp, normalization, parameter_counting, residual, self_attention, start
 from .feedback import Feedback, not_attempted
 
 __all__ = ["Feedback", "not_attempted"]

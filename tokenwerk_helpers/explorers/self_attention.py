@@ -14,10 +14,11 @@ from ..trace import trace
 from ..views import style
 from ..views.figure import LiveFigure
 from ..views.matrix import MatrixView
-from .base import Explorer, ReaderMistake
+from .base import Explorer
 from .controls import choose, line, stops, switch, whole
 from .guess import Guess
 from .numbers import number, percent, vector
+from .reading import Reading, example_story
 
 # ---- the five steps on the sentence of the guide ----
 
@@ -361,27 +362,27 @@ class Heads(Explorer):
     """Type a sentence and see whom each head of a trained model looks at."""
 
     def __init__(self, pretrained=None, text: str | None = None):
-        self.pretrained = pretrained or _shipped()
-        tokens = self._tokens(text or example_sentence())
+        self.reading = Reading(pretrained)
+        text = text or example_story()
+        tokens = self.reading.labels(self.reading.ids(text))
         look = {"row_axis": _("looks"), "column_axis": _("at"), "limits": (0.0, 1.0), "cell_size": 30}
         words = _("{panel}: “{row}” looks at “{column}” with {value}")
         self.matrix = MatrixView(np.zeros((len(tokens), len(tokens))), rows=tokens, words=words, **look)
         self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
         self.matrix.masked_legend = _("later, not allowed")
-        blocks = len(self.pretrained.model.blocks)
+        config = self.reading.model.config
         controls = {
-            "text": line(_("sentence"), text or example_sentence()),
-            "block": whole(_("block"), 1, blocks, min(2, blocks)),
-            "query": whole(_("seen from token"), 1, self.pretrained.model.config.context, len(tokens)),
+            "text": line(_("sentence"), text),
+            "block": whole(_("block"), 1, config.blocks, min(2, config.blocks)),
+            "query": whole(_("seen from token"), 1, config.context, len(tokens)),
         }
         super().__init__(controls, [[self.matrix]])
         self.matrix.observe(self.guarded(self._follow_click), "selected")
 
     def compute(self, text: str, block: int, query: int) -> AllHeads:
-        ids = self._ids(text)
-        seen = trace(self.pretrained.model, torch.tensor([ids]))
-        weights = seen[f"blocks.{block - 1}.attn.weights"][0]  # (H, T, T)
-        return AllHeads(self.pretrained.tokenizer.labels(ids), weights.numpy(), min(query, len(ids)) - 1)
+        ids = self.reading.ids(text)
+        weights = trace(self.reading.model, torch.tensor([ids]))[f"blocks.{block - 1}.attn.weights"][0]
+        return AllHeads(self.reading.labels(ids), weights.numpy(), min(query, len(ids)) - 1)  # (H, T, T)
 
     def show(self, result: AllHeads) -> None:
         H, T, _T = result.weights.shape
@@ -408,31 +409,6 @@ class Heads(Explorer):
     def _follow_click(self, change) -> None:
         if change.new >= 0 and self.controls["query"].value != change.new + 1:
             self.controls["query"].value = change.new + 1
-
-    def _tokens(self, text: str) -> list[str]:
-        return self.pretrained.tokenizer.labels(self._ids(text))
-
-    def _ids(self, text: str) -> list[int]:
-        tokenizer, context = self.pretrained.tokenizer, self.pretrained.model.config.context
-        ids = [tokenizer.start, *tokenizer.encode(text)]
-        if len(ids) > context:
-            raise ReaderMistake(
-                _("{count} tokens, but the model has positions for {context}: shorten the sentence.").format(
-                    count=len(ids), context=context
-                )
-            )
-        return ids
-
-
-def example_sentence() -> str:
-    """A sentence in which a pronoun has to find its noun."""
-    return _("The little duck meets a dog.")
-
-
-def _shipped():
-    from ..pretrained import load  # here: the other views of the page need no weights
-
-    return load()
 
 
 # ---- questions ----

@@ -1,0 +1,85 @@
+"""Checks of 03_mlp."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+
+from .. import model
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def gelu_of_minus_one(answer: int) -> Feedback:
+    """Which option is GELU(-1)?"""
+    value = F.gelu(torch.tensor(-1.0)).item()
+    if answer == (1 if -0.5 < value < 0 else 0):
+        return right(_("Right: about -0.16. GELU weighs negative values softly instead of cutting them."))
+    if answer == 0:
+        return wrong(_("That is what ReLU does. GELU multiplies x with a share between 0 and 1. Which x?"))
+    return wrong(_("That would be no activation at all. GELU lets only a share of -1 through."))
+
+
+def ten_linear_layers(answer: int) -> Feedback:
+    """Which option are ten linear layers in a row?"""
+    torch.manual_seed(0)
+    layers = torch.randn(10, 3, 3)
+    x, y = torch.randn(2, 3)
+    together = torch.linalg.multi_dot(list(layers))
+    additive = torch.allclose(together @ (x + y), together @ x + together @ y, atol=1e-2)
+    if answer == (1 if additive else 2):
+        return right(_("Right: tables multiplied by tables are one table. Only the activation breaks that."))
+    return wrong(_("Multiply two tables: what do you get? And ten?"))
+
+
+def swapped_positions(answer: int) -> Feedback:
+    """Which option tells what swapping two positions does?"""
+    torch.manual_seed(0)
+    mlp, x = model.MLP(4), torch.randn(1, 5, 4)
+    swap = [2, 1, 0, 3, 4]
+    with torch.no_grad():
+        follows = torch.allclose(mlp(x[:, swap]), mlp(x)[:, swap], atol=1e-6)
+    if answer == (1 if follows else 0):
+        return right(_("Right: each position is processed by itself; its result goes where it goes."))
+    return wrong(_("The MLP sees one position at a time. Does it know that others exist?"))
+
+
+def mlp(function: Callable | None) -> Feedback:
+    """Is `function(x, W1, b1, W2, b2)` GELU(x W1^T + b1) W2^T + b2, tables stored as in nn.Linear?"""
+    torch.manual_seed(1)
+    D, hidden = 3, 12
+    x = 2 * torch.randn(2, 4, D)  # (B, T, D)
+    W1, b1 = torch.randn(hidden, D), torch.randn(hidden)
+    W2, b2 = torch.randn(D, hidden), torch.randn(D)
+    try:
+        answer = function(x.clone(), W1.clone(), b1.clone(), W2.clone(), b2.clone())
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
+        return wrong(_("The result must have the shape of x: (B, T, D) goes in, (B, T, D) comes out."))
+    if torch.allclose(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2), atol=1e-5):
+        return right(_("Right: widen, bend, narrow, at every position alike."))
+    return wrong(_broken_property(answer, x, W1, b1, W2, b2))
+
+
+def _broken_property(answer, x, W1, b1, W2, b2) -> str:
+    before = F.linear(x, W1, b1)
+    suspects = {
+        _("The activation is missing: this is a single linear layer."): F.linear(before, W2, b2),
+        _("That is the MLP with ReLU; wanted is GELU."): F.linear(F.relu(before), W2, b2),
+        _("You use the tanh form of GELU; wanted is the exact one."): F.linear(
+            F.gelu(before, approximate="tanh"), W2, b2
+        ),
+        _("b1 is missing."): F.linear(F.gelu(F.linear(x, W1)), W2, b2),
+        _("b2 is missing."): F.linear(F.gelu(before), W2),
+        _("Both biases are missing."): F.linear(F.gelu(F.linear(x, W1)), W2),
+        _("After the second layer comes no activation."): F.gelu(F.linear(F.gelu(before), W2, b2)),
+    }
+    for text, suspect in suspects.items():
+        if torch.allclose(answer, suspect, atol=1e-5):
+            return text
+    return _("The numbers differ. Check one step after the other: first layer, activation, second layer.")

@@ -1,0 +1,387 @@
+"""Live views of 03_mlp: activations, fitting a curve, positions, neurons of a trained model."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from .. import corpus, model
+from ..checks import mlp as checks
+from ..language import _
+from ..trace import trace
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer
+from .controls import choose, line, slider, stops, whole
+from .guess import Guess
+from .numbers import number
+from .reading import Reading, example_story
+
+# ---- activation functions ----
+
+
+@dataclass(frozen=True)
+class Activations:
+    """The three activations at one place."""
+
+    x: float
+    relu: float
+    gelu: float
+    gelu_tanh: float
+
+
+def activations(x: float) -> Activations:
+    """ReLU, GELU x Phi(x) and its tanh form at x (Hendrycks & Gimpel 2016)."""
+    place = torch.tensor(x, dtype=torch.float64)
+    return Activations(
+        x, F.relu(place).item(), F.gelu(place).item(), F.gelu(place, approximate="tanh").item()
+    )
+
+
+class ActivationCurves(Explorer):
+    """ReLU and GELU side by side; below, how far GELU's tanh form is from the exact one."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.4, 3.4)
+        self._draw()
+        super().__init__({"x": slider(_("place x"), -4, 4, -1, 0.1)}, [[self.figure]])
+
+    compute = staticmethod(activations)
+
+    def _draw(self) -> None:
+        curves, gap = self.figure.figure.subplots(1, 2, width_ratios=[1.5, 1])
+        x = torch.linspace(-4, 4, 401, dtype=torch.float64)
+        exact, approximate = F.gelu(x), F.gelu(x, approximate="tanh")
+        curves.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        curves.plot(x, F.relu(x), color=style.LIGHT.soft, linestyle=(0, (4, 2)), label="ReLU")
+        curves.plot(x, exact, color=style.ROLES["mlp"], label="GELU")
+        curves.set(xlim=(-4, 4), ylim=(-0.7, 4), xlabel="x", title=_("activation"))
+        curves.grid(True)
+        curves.legend(loc="upper left")
+        gap.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        gap.plot(x, 1000 * (approximate - exact), color=style.ROLES["mlp"])
+        gap.set(xlim=(-4, 4), ylim=(-0.6, 0.6), xlabel="x", title=_("tanh form minus exact, times 1000"))
+        gap.grid(True)
+        (self.relu,) = curves.plot([], [], "o", color=style.LIGHT.soft)
+        (self.gelu,) = curves.plot([], [], "o", color=style.ROLES["mlp"])
+        (self.gap,) = gap.plot([], [], "o", color=style.ROLES["mlp"])
+        self.figure.moving(self.relu, self.gelu, self.gap)
+
+    def show(self, result: Activations) -> None:
+        self.relu.set_data([result.x], [result.relu])
+        self.gelu.set_data([result.x], [result.gelu])
+        self.gap.set_data([result.x], [1000 * (result.gelu_tanh - result.gelu)])
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Activations) -> str:
+        return _(
+            "At x = {x}, ReLU gives {relu} and GELU {gelu}. The tanh form of GELU gives {tanh}, "
+            "a difference of {gap}."
+        ).format(
+            x=number(result.x, 1), relu=number(result.relu, 1), gelu=number(result.gelu, 4),
+            tanh=number(result.gelu_tanh, 4), gap=f"{abs(result.gelu_tanh - result.gelu):.1e}",
+        )  # fmt: skip
+
+
+# ---- fitting a curve ----
+
+POINTS = np.linspace(-3, 3, 241)
+TARGETS = {
+    "wave": lambda x: np.sin(2 * x),
+    "hill": lambda x: 1.6 * np.exp(-2 * x**2) - 0.6,
+    "stairs": lambda x: np.round(x * 0.8) * 0.5,
+    "line": lambda x: 0.4 * x - 0.2,
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A target curve and the best that an MLP with these hidden units makes of it; each  # (241,)"""
+
+    hidden: int
+    activation: str
+    target: np.ndarray
+    fitted: np.ndarray
+    error: float  # root mean squared error
+
+
+def hidden_units(hidden: int, activation: str) -> np.ndarray:
+    """What the first layer and the activation make of each point; bends spread evenly.  # (241, hidden)"""
+    bends = (np.arange(hidden) + 0.5) / hidden * 6 - 3
+    slopes = np.where(np.arange(hidden) % 2 == 0, 3.0, -3.0)
+    before = torch.from_numpy(slopes * (POINTS[:, None] - bends))
+    after = {"none": lambda h: h, "relu": F.relu, "gelu": F.gelu}[activation](before)
+    return after.numpy()
+
+
+def fit(target: str, hidden: int, activation: str) -> Fit:
+    """Fit `target` with a fixed first layer and the best possible second layer (least squares)."""
+    wanted = TARGETS[target](POINTS)
+    features = np.column_stack([hidden_units(hidden, activation), np.ones_like(POINTS)])
+    # The cut-off drops directions that differ by rounding alone: without activation all units are one line.
+    second_layer, *_rest = np.linalg.lstsq(features, wanted, rcond=1e-9)
+    fitted = features @ second_layer
+    return Fit(hidden, activation, wanted, fitted, float(np.sqrt(np.mean((fitted - wanted) ** 2))))
+
+
+class CurveFit(Explorer):
+    """What an MLP from one number to one number can express, by hidden units and activation."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.0, 3.3)
+        self._draw()
+        controls = {
+            "target": choose(
+                _("curve"),
+                [(_("wave"), "wave"), (_("hill"), "hill"), (_("stairs"), "stairs"), (_("line"), "line")],
+                "wave",
+            ),
+            "activation": choose(
+                _("activation"), [("GELU", "gelu"), ("ReLU", "relu"), (_("none"), "none")], "gelu"
+            ),
+            "hidden": stops(_("hidden units"), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), 4),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(fit)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(-3, 3), ylim=(-1.8, 1.8), xlabel="x")
+        axes.grid(True)
+        (self.target,) = axes.plot([], [], color=style.LIGHT.soft, linestyle=(0, (4, 2)), label=_("wanted"))
+        (self.fitted,) = axes.plot([], [], color=style.ROLES["mlp"], label=_("MLP"))
+        axes.legend(loc="upper right", ncols=2)
+        self.figure.moving(self.target, self.fitted)
+
+    def show(self, result: Fit) -> None:
+        self.target.set_data(POINTS, result.target)
+        self.fitted.set_data(POINTS, result.fitted)
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Fit) -> str:
+        text = _("{hidden} hidden units, activation {activation}: mean error {error}.").format(
+            hidden=result.hidden, error=number(result.error, 3),
+            activation={"gelu": "GELU", "relu": "ReLU", "none": _("none")}[result.activation],
+        )  # fmt: skip
+        if result.activation == "none":
+            return (
+                text + " " + _("Without activation it stays a straight line, however many units there are.")
+            )
+        if result.error < 0.02:
+            return text + " " + _("The curve is all but met.")
+        return text
+
+
+# ---- each position by itself ----
+
+T, D = 5, 4
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The inputs of T positions, in order and rearranged, and what the same MLP makes of them."""
+
+    labels: list[str]
+    inputs: np.ndarray  # (T, D)
+    outputs: np.ndarray  # (T, D)
+    changed: int  # the position that was nudged, from 0
+    amount: float
+
+
+def nudged(position: int, amount: float) -> Positions:
+    """Add `amount` to every component of one position (from 1) and send all positions through one MLP."""
+    torch.manual_seed(5)
+    x = torch.randn(T, D)
+    mlp = model.MLP(D)
+    x[position - 1] += amount
+    with torch.no_grad():
+        outputs = mlp(x[None])[0]
+    return Positions([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
+
+
+class PositionByPosition(Explorer):
+    """Change the numbers of one position and see which outputs move."""
+
+    def __init__(self):
+        look = {"kind": "diverging", "legend": False, "row_axis": _("position")}
+        zeros = np.zeros((T, D))
+        self.inputs = MatrixView(zeros, titles=["x"], limits=(-5.0, 5.0), **look)
+        self.outputs = MatrixView(zeros, titles=["MLP(x)"], limits=(-2.0, 2.0), **look)
+        controls = {
+            "position": whole(_("position"), 1, T, 3),
+            "amount": slider(_("added to it"), -3, 3, 1),
+        }
+        super().__init__(controls, [[self.inputs, self.outputs]])
+
+    compute = staticmethod(nudged)
+
+    def show(self, result: Positions) -> None:
+        for view, values in ((self.inputs, result.inputs), (self.outputs, result.outputs)):
+            view.update(values=values, rows=result.labels, selected=result.changed)
+            view.alt = self.sentence(result)
+
+    def sentence(self, result: Positions) -> str:
+        before = nudged(result.changed + 1, 0.0)
+        moved = np.flatnonzero(~np.isclose(before.outputs, result.outputs).all(axis=1))
+        if not len(moved):
+            return _("Nothing was added, nothing has moved.")
+        return _(
+            "Position {changed} got {amount} added to each component. Of {all} outputs, that of position "
+            "{position} has moved and no other."
+        ).format(
+            changed=result.changed + 1, amount=number(result.amount, 1), all=T,
+            position=", ".join(str(t + 1) for t in moved),
+        )  # fmt: skip
+
+
+# ---- neurons of a trained model ----
+
+SHOWN = 16  # neurons in the matrix: the most active ones on the text
+STORIES = 150
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """The hidden values of one block on one text, and the tokens one neuron answers to in many stories."""
+
+    labels: list[str]
+    hidden: np.ndarray  # (T, 4D)
+    shown: list[int]  # neurons, most active first
+    neuron: int
+    favourites: list[tuple[str, float]]  # token and mean value, largest first
+
+
+class NeuronExplorer(Explorer):
+    """Type a sentence and see which neurons of a trained model's MLP answer to which token."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self._means: dict[int, tuple[list[int], np.ndarray]] = {}
+        config = self.reading.model.config
+        self.hidden_width = 4 * config.width
+        self.matrix = MatrixView(
+            np.zeros((1, SHOWN)), kind="diverging", cell_size=26, digits=1, column_axis=_("neuron"),
+            row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
+        )  # fmt: skip
+        self.figure = LiveFigure(7.6, 2.7)
+        controls = {
+            "text": line(_("sentence"), text or example_story()),
+            "block": whole(_("block"), 1, config.blocks, config.blocks),
+            "neuron": whole(_("neuron"), 1, self.hidden_width, self._liveliest(text or example_story())),
+        }
+        super().__init__(controls, [[self.matrix], [self.figure]])
+
+    def compute(self, text: str, block: int, neuron: int) -> Neurons:
+        ids = self.reading.ids(text)
+        hidden = self._hidden(ids, block)
+        shown = list(np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN])
+        if neuron - 1 not in shown:
+            shown[-1] = neuron - 1
+        return Neurons(
+            self.reading.labels(ids),
+            hidden,
+            [int(n) for n in shown],
+            neuron - 1,
+            self._favourites(block, neuron - 1),
+        )
+
+    def show(self, result: Neurons) -> None:
+        self.matrix.update(
+            values=result.hidden[:, result.shown], rows=result.labels,
+            columns=[str(n + 1) for n in result.shown], alt=self.sentence(result),
+        )  # fmt: skip
+        self.figure.clear()
+        axes = self.figure.figure.add_subplot()
+        names = [token for token, _value in result.favourites]
+        values = [value for _token, value in result.favourites]
+        axes.bar(range(len(values)), values, color=style.ROLES["mlp"], width=0.7)
+        axes.set_xticks(range(len(names)), labels=names, rotation=30, ha="right", rotation_mode="anchor")
+        axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        axes.set_title(
+            _("neuron {neuron}: mean value by token in {stories} stories").format(
+                neuron=result.neuron + 1, stories=STORIES
+            )
+        )
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw()
+
+    def sentence(self, result: Neurons) -> str:
+        values = result.hidden[:, result.neuron]
+        place = int(values.argmax())
+        return _(
+            "Neuron {neuron} answers most to “{token}” (token {place}) here, with {value}. In {stories} "
+            "stories it is strongest on average at “{favourite}”, with {mean}."
+        ).format(
+            neuron=result.neuron + 1, token=result.labels[place], place=place + 1,
+            value=number(values[place]), stories=STORIES, favourite=result.favourites[0][0].strip(),
+            mean=number(result.favourites[0][1]),
+        )  # fmt: skip
+
+    def _hidden(self, ids: list[int], block: int) -> np.ndarray:
+        seen = trace(self.reading.model, torch.tensor([ids]))
+        return seen[f"blocks.{block - 1}.mlp.activation"][0].numpy()  # (T, 4D)
+
+    def _liveliest(self, text: str) -> int:
+        hidden = self._hidden(self.reading.ids(text), self.reading.model.config.blocks)
+        return int(hidden.max(axis=0).argmax()) + 1
+
+    def _favourites(self, block: int, neuron: int, count: int = 12) -> list[tuple[str, float]]:
+        ids, means = self._means_of(block)
+        best = np.argsort(-means[:, neuron], kind="stable")[:count]
+        labels = self.reading.labels([ids[i] for i in best])
+        return [(label, float(means[i, neuron])) for label, i in zip(labels, best)]
+
+    def _means_of(self, block: int) -> tuple[list[int], np.ndarray]:
+        """The mean hidden values by token over many stories.  # ids (n,), means (n, 4D)"""
+        if block not in self._means:
+            rows: dict[int, list[np.ndarray]] = defaultdict(list)
+            for story in islice(corpus.stories(seed=7), STORIES):
+                ids = self.reading.ids(story.text)[: self.reading.context]
+                for token, values in zip(ids, self._hidden(ids, block)):
+                    rows[token].append(values)
+            often = {token: values for token, values in rows.items() if len(values) >= 3}
+            means = np.stack([np.mean(values, axis=0) for values in often.values()])
+            self._means[block] = list(often), means
+        return self._means[block]
+
+
+# ---- questions ----
+
+
+def guess_gelu() -> Guess:
+    """GELU of a negative number."""
+    return Guess(
+        _("ReLU(-1) = 0. And GELU(-1)?"),
+        checks.gelu_of_minus_one,
+        options=[_("0 as well"), _("a little below 0"), "-1"],
+    )
+
+
+def guess_without_activation() -> Guess:
+    """Linear layers in a row."""
+    return Guess(
+        _("You leave the activation out and put ten linear layers in a row. What is the whole?"),
+        checks.ten_linear_layers,
+        options=[_("Ten times as expressive"), _("A single linear layer"), _("A polynomial of degree ten")],
+    )
+
+
+def guess_swap() -> Guess:
+    """Positions are not mixed."""
+    return Guess(
+        _("You swap the inputs of positions 1 and 3 and send them through the same MLP. What happens?"),
+        checks.swapped_positions,
+        options=[
+            _("All outputs change"),
+            _("The outputs of positions 1 and 3 are swapped, the rest stays"),
+            _("Nothing changes"),
+        ],
+    )
