@@ -244,7 +244,7 @@ def test_the_screen_keeps_lengths_across_the_line_of_sight_and_shows_the_plane_f
 
 # ---- the live views ----
 
-CHAPTER = {"epsilon": 0, "gamma": 1, "beta": 0, "which": "all"}
+CHAPTER = {"epsilon": 0, "gamma": 1, "beta": 0}
 
 
 def positions_of(control):

@@ -169,11 +169,12 @@ class Statistics(Explorer):
     """A list and its LayerNorm as bars, side by side.
 
     `values` is the list to begin with. A setting of `bars` that is given by name is fixed and gets no
-    control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0, which="all")` leaves list, factor and shift.
+    control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0)` leaves list, factor and shift.
     """
 
     def __init__(self, values=(1, 3), **fixed):
-        self.fixed = fixed
+        # Without a gamma or beta to move, it does not matter which components they act on.
+        self.fixed = {"which": "all", **fixed} if {"gamma", "beta"} <= fixed.keys() else fixed
         self.figure = LiveFigure(8.2, 3.3)
         self._drawn: tuple = (None, None)  # number of bars, limits of the axes
         factors = (-2, -1, 0, 0.01, 0.1, 0.5, 1, 2, 5, 10)
@@ -187,7 +188,7 @@ class Statistics(Explorer):
             "beta": slider(_("β (beta)"), -3, 3, 0, 0.1),
             "which": choose(_("γ and β act on"), targets, "all"),
         }
-        super().__init__({k: c for k, c in controls.items() if k not in fixed}, [[self.figure]])
+        super().__init__({k: c for k, c in controls.items() if k not in self.fixed}, [[self.figure]])
 
     def compute(self, **settings) -> Bars:
         return bars(**self.fixed, **settings)
@@ -444,7 +445,7 @@ class SharedStatistic(Explorer):
         labels = {
             "rows": [_("pos. {number}").format(number=t + 1) for t in range(POSITIONS)],
             "columns": [str(d + 1) for d in range(WIDTH)],
-            "cell_size": 36,
+            "cell_size": 32,
             "words": _("{panel}, {row}, component {column}: {value}"),
         }
         zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
@@ -452,25 +453,23 @@ class SharedStatistic(Explorer):
             zeros, kind="diverging", limits=(-5.0, 5.0), digits=1, editable=True, legend=False,
             titles=[_("x, {text}").format(text=title) for title in titles],
             masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
-            masked_legend=_("hatched: not in the statistic of the chosen cell"),
-            hint=_("Click on a cell to choose it."), **labels,
+            hint=_("Click on a cell to choose it. Hatched: not in its statistic."), **labels,
         )  # fmt: skip
         self.after = MatrixView(
             zeros, limits=(0.0, 1.5), digits=2, legend=False,
             titles=[_("moved, {text}").format(text=title) for title in titles],
             masked_words=_("{panel}, {row}, component {column}: has not moved"),
-            masked_legend=_("hatched: has not moved"),
-            hint=_("How far each output moves when the chosen cell changes."), **labels,
+            hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
         self.before.on_edit(self._choose)
         super().__init__(self._make_controls(norm), [[self.before], [self.after]])
 
     def _make_controls(self, norm: str) -> dict:
         kinds = [
-            (_("LayerNorm: over the components"), "layer"),
-            (_("BatchNorm: over texts and positions"), "batch"),
-            (_("RMSNorm: as LayerNorm, no mean"), "rms"),
-            (_("nn.LayerNorm((T, D)): a slip"), "wide"),
+            ("LayerNorm", "layer"),
+            ("BatchNorm", "batch"),
+            ("RMSNorm", "rms"),
+            ("nn.LayerNorm((T, D))", "wide"),
         ]
         return {
             "norm": choose(_("normalization"), kinds, norm),
@@ -567,7 +566,7 @@ def sphere(width: int, norm: str, stage: float, turn: float) -> Sphere:
     deviation gives all the length sqrt(D), but for epsilon (Brody, Alon and Yahav 2023).
     """
     generator = torch.Generator().manual_seed(1)
-    start = 1.3 * torch.randn(LISTS, width, generator=generator, dtype=torch.float64) + 0.6
+    start = torch.randn(LISTS, width, generator=generator, dtype=torch.float64) + 0.5
     middle = start - start.mean(-1, keepdim=True) if NORMS[norm].centred else start
     end = normalized(start, NORMS[norm])
     points = start.lerp(middle, stage) if stage <= 1 else middle.lerp(end, stage - 1)
@@ -599,7 +598,7 @@ def plane_circle(width: int, radius: float) -> np.ndarray:
 class OnTheSphere(Explorer):
     """Lists of two or three numbers as points, moved step by step to where LayerNorm or RMSNorm puts them."""
 
-    LIMIT = 5.0
+    LIMIT = 3.6
 
     def __init__(self, width: int = 3, norm: str = "layer"):
         self.figure = LiveFigure(5.4, 4.8)
@@ -628,7 +627,7 @@ class OnTheSphere(Explorer):
         (self.circle,) = axes.plot([], [], color=NORM, linewidth=1.2, label=_("mean 0 and length √D"))
         self.ways = LineCollection([], colors=style.ROLES["masked"], linewidths=0.6, alpha=0.5)
         axes.add_collection(self.ways)
-        (self.starts,) = axes.plot([], [], "o", color=INPUT, markersize=3, alpha=0.5, label="x")
+        (self.starts,) = axes.plot([], [], "o", color=INPUT, markersize=3.5, alpha=0.8, label="x")
         (self.points,) = axes.plot([], [], "o", color=NORM, markersize=5, label=_("where x is now"))
         self.name = axes.text(0, 0, "", fontsize=style.SMALL_SIZE, ha="left", va="center")
         self.figure.figure.legend(loc="outside lower center", ncols=2)
@@ -639,9 +638,9 @@ class OnTheSphere(Explorer):
         D = result.width
         to_screen = screen(D, result.turn)
         ones, radius, round_ = np.ones(D), math.sqrt(D), np.linspace(0, 2 * math.pi, 121)
-        disc = plane_circle(D, 4.2) @ to_screen
+        disc = plane_circle(D, 3.2) @ to_screen
         self.plane.set_xy(disc)
-        self.axis.set_data(*(np.array([-2.6, 2.6])[:, None] * ones @ to_screen).T)
+        self.axis.set_data(*(np.array([-2.0, 2.0])[:, None] * ones @ to_screen).T)
         self.outline.set_data(radius * np.cos(round_), radius * np.sin(round_))
         self.circle.set_data(*(plane_circle(D, radius) @ to_screen).T)
         self.circle.set_linestyle("-" if D == 3 else "")
@@ -650,7 +649,7 @@ class OnTheSphere(Explorer):
         self.ways.set_segments(np.stack([start, now], axis=1))
         self.starts.set_data(*start.T)
         self.points.set_data(*now.T)
-        tip = 2.7 * ones @ to_screen
+        tip = 2.05 * ones @ to_screen
         self.name.set_position((tip[0] + 0.1, tip[1]))
         self.name.set_text(vector(ones))
         self.figure.alt = self.sentence(result)
