@@ -355,17 +355,20 @@ def give(draft: Draft) -> None:
         draft.write(giver, "ruft", ":", "„", "Gern", ",", receiver_again, "!", "“")
 
 
+SPELL_LENGTH = {4: 0.2, 5: 0.2, 6: 0.2, 7: 0.2, 8: 0.2}
+
+
 def cast(draft: Draft) -> None:
     """Die Hexe murmelt: bora tika zumi lomi. Das Echo ruft: zumi lomi. Or all repeat the whole spell."""
     draft.write(*draft.pick("wizard", WIZARDS).split(), "murmelt", ":")
     spell = [draft.pick("spell", SPELL_WORDS)]
-    for _ in range(draft.branch("spell length", {4: 1 / 3, 5: 1 / 3, 6: 1 / 3}) - 1):
+    for _ in range(draft.branch("spell length", SPELL_LENGTH) - 1):
         unused = [word for word in SPELL_WORDS if word not in spell]
         spell.append(draft.pick("spell", unused, after=spell[0] if len(spell) == 1 else None))
     places = draft.write(*spell)
     copy = [Decided(word, "copy", place) for word, place in zip(spell, places)]
     draft.write(".")
-    if draft.branch("echo", {False: 0.4, True: 0.6}):
+    if draft.branch("echo", {False: 0.25, True: 0.75}):
         last = len(spell) - 1
         start = draft.branch("echo from", {place: 1 / last for place in range(last)})
         draft.write("Das", "Echo", "ruft", ":", spell[start], *copy[start + 1 :], ".")
@@ -378,7 +381,7 @@ def cast(draft: Draft) -> None:
 PARTS: dict[str, Callable[[Draft], None]] = {"animal": follow, "gift": give, "spell": cast}
 BEGINNING = {"animal": 0.5, "gift": 0.2, "spell": 0.3}
 ENDING = {
-    "animal": {None: 0.2, "gift": 0.3, "spell": 0.5},
+    "animal": {None: 0.1, "gift": 0.3, "spell": 0.6},
     "gift": {None: 0.5, "spell": 0.5},
     "spell": {None: 0.6, "gift": 0.4},
 }
