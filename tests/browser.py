@@ -37,7 +37,7 @@ CHROMIUM_OPTIONS = (
 )
 PAGE_SCRIPT = Path(__file__).with_name("browser_page.js")
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
-TALLEST = 12_000  # pixels; beyond about 16,000 Chromium paints nothing
+TALLEST = 16_000  # pixels; a larger window Chromium does not paint
 
 # Loaded by every Python process of the server and its kernels: notes each address that is not this machine.
 WITNESS = """
@@ -165,6 +165,8 @@ class Notebook:
         self.name = name
         self.console_errors: list[str] = []
         self.foreign_requests: list[str] = []
+        self.updates_sent = 0  # messages to the kernel that move a control: each is one computation
+        self.seconds = 0.0  # that running all cells took
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=scale, reduced_motion="reduce"
         )
@@ -173,7 +175,7 @@ class Notebook:
         self.page.set_default_timeout(PATIENCE)
         self._listen()
         # The page of a single document: as wide as the window, without JupyterLab's side bars.
-        self.page.goto(f"{server.url}/doc/tree/{name}?reset")
+        self.page.goto(f"{server.url}/doc/tree/{name}?reset", wait_until="commit")
         self.wait_for("ready")
         self.set_theme(theme)
 
@@ -181,6 +183,7 @@ class Notebook:
         self.page.on("console", self._note_console)
         self.page.on("pageerror", lambda error: self.console_errors.append(str(error)))
         self.page.on("request", self._note_request)
+        self.page.on("websocket", lambda websocket: websocket.on("framesent", self._note_frame))
 
     def _note_console(self, message) -> None:
         if message.type == "error":
@@ -190,6 +193,10 @@ class Notebook:
         address = urlsplit(request.url)
         if address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1":
             self.foreign_requests.append(request.url)
+
+    def _note_frame(self, frame: str | bytes) -> None:
+        text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
+        self.updates_sent += '"comm_msg"' in text and '"update"' in text
 
     def ask(self, question: str, argument: object = None) -> object:
         """The answer of a function of browser_page.js."""
@@ -209,9 +216,9 @@ class Notebook:
         """Run all cells and wait until every live view in sight is drawn; the seconds the cells took."""
         start = time.perf_counter()
         self.ask("runAll")
-        seconds = time.perf_counter() - start
+        self.seconds = time.perf_counter() - start
         self.wait_for("drawn")
-        return seconds
+        return self.seconds
 
     def explorers(self) -> list[Locator]:
         """The live views on the page."""
@@ -232,6 +239,7 @@ class Notebook:
         for _ in range(2):  # what comes into view may grow
             width = self.page.viewport_size["width"]
             self.page.set_viewport_size({"width": width, "height": min(int(self.ask("height")), TALLEST)})
+            self.ask("toTop")  # running all cells has scrolled to the last
             self.page.wait_for_timeout(300)
 
     def cell(self, number: int) -> Locator:

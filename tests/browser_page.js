@@ -56,6 +56,9 @@
       const [first, last] = [cells.at(0), cells.at(-1)].map((cell) => cell.getBoundingClientRect());
       return last.bottom - first.top + innerHeight - outer.clientHeight + 30;
     },
+    toTop: () => {
+      document.querySelector(".jp-NotebookPanel-notebook .jp-WindowedPanel-outer").scrollTop = 0;
+    },
     withOutput: () =>
       all(".jp-Notebook .jp-CodeCell")
         .filter((cell) => cell.querySelector(".jp-OutputArea-output"))

@@ -1,0 +1,282 @@
+"""How long after a key press on a slider do the pixels change?
+
+    python -m tests.benchmarks.slider_latency [--presses 40]
+
+In one run, in real JupyterLab and Chromium, on this machine: MatrixView at several sizes, LiveFigure, the
+floor (a widget that only counts) and `interact` with pyplot drawing the same, with and without the prompt
+websocket of `tokenwerk_helpers/server.py`. Prints medians, 95th percentiles, ratios, and which goals are met.
+
+A press is a keydown at the slider's handle. Pixels have changed when the view says that it has painted
+(canvas, LiveFigure), when the new picture has loaded (`interact`), or when the new count stands in the page.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+from dataclasses import dataclass
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser
+
+from tests.browser import Lab, Notebook, chromium, lab, opened
+
+SIZES = (5, 12, 32, 64)
+PRINTED = (5, 12)  # sizes at which MatrixView's cells are large enough for numbers: pyplot prints them, too
+FRAME = 1000 / 60  # milliseconds
+PAUSE = 120  # milliseconds between the answer to one press and the next
+USUAL = (
+    "--ServerApp.kernel_websocket_connection_class="
+    "jupyter_server.services.kernels.connection.channels.ZMQChannelsWebsocketConnection"
+)
+
+PRELUDE = '''
+import anywidget, matplotlib.pyplot as plt, numpy as np, traitlets
+from ipywidgets import FloatSlider, VBox, interact
+from tokenwerk_helpers.views.figure import LiveFigure
+from tokenwerk_helpers.views.matrix import MatrixView
+
+def slider():
+    return FloatSlider(value=1, min=0.5, max=9, step=0.05, description="temperature")
+
+def weights(size, temperature):
+    """Causal attention weights, the same in every view."""
+    scores = np.random.default_rng(0).normal(size=(size, size)) * 2 / temperature
+    scores[np.triu_indices(size, 1)] = -np.inf
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+x = np.linspace(-4, 4, 200)
+def bars(temperature):
+    powers = np.exp(np.arange(7) / temperature)
+    return powers / powers.sum()
+'''
+
+FLOOR = '''
+class Count(anywidget.AnyWidget):
+    count = traitlets.Int().tag(sync=True)
+    _esm = """export default { render({ model, el }) {
+      const show = () => { el.textContent = el.dataset.painted = model.get("count"); };
+      model.on("change:count", show); show(); } }"""
+floor, count = slider(), Count()
+floor.observe(lambda change: setattr(count, "count", count.count + 1), "value")
+VBox([floor, count])
+'''
+
+MATRIX = """
+def matrix(size):
+    control = slider()
+    view = MatrixView(weights(size, 1), allowed=np.tri(size, dtype=bool))
+    control.observe(lambda change: setattr(view, "values", weights(size, change.new)), "value")
+    return VBox([control, view])
+matrix({size})
+"""
+
+FIGURE = """
+control, view = slider(), LiveFigure(6, 3.5)
+left, right = view.figure.subplots(1, 2)
+left.set_ylim(-1.1, 1.1)
+right.set_ylim(0, 1)
+(line,) = left.plot(x, np.tanh(x))
+heights = right.bar(range(7), bars(1))
+view.moving(line, *heights)
+def move(change):
+    line.set_ydata(np.tanh(x / change.new))
+    for bar, height in zip(heights, bars(change.new)):
+        bar.set_height(height)
+    view.refresh()
+control.observe(move, "value")
+view.refresh()
+VBox([control, view])
+"""
+
+INTERACT_MATRIX = """
+def draw(temperature):
+    values = weights({size}, temperature)
+    figure, axes = plt.subplots(figsize=(6, 6))
+    axes.imshow(np.where(np.tri({size}, dtype=bool), values, np.nan))
+    if {printed}:
+        for row, column in zip(*np.tril_indices({size})):
+            axes.text(column, row, f"{{values[row, column]:.2f}}", ha="center", va="center", fontsize=6)
+    plt.show()
+interact(draw, temperature=slider());
+"""
+
+INTERACT_FIGURE = """
+def draw_figure(temperature):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3.5), dpi=144, layout="constrained")
+    left.set_ylim(-1.1, 1.1)
+    right.set_ylim(0, 1)
+    left.plot(x, np.tanh(x / temperature))
+    right.bar(range(7), bars(temperature))
+    plt.show()
+interact(draw_figure, temperature=slider());
+"""
+
+# Presses the key at the cell's slider and resolves with the milliseconds until its pixels have changed.
+PRESS = """([cell, key]) => new Promise((resolve, reject) => {
+  const views = () => [...cell.querySelectorAll('[data-painted]')];
+  const images = () => [...cell.querySelectorAll('.jp-OutputArea-output img')];
+  const state = () => views().length ? views().map((view) => view.dataset.painted).join()
+    : images().map((image) => image.src).join();
+  const loaded = () => images().every((image) => image.complete && image.naturalWidth);
+  const before = state();
+  const handle = cell.querySelector('.noUi-handle');
+  const look = () => {
+    const now = state();
+    if (now === '' || now === before || !loaded()) return;
+    const milliseconds = performance.now() - pressed;
+    clearTimeout(deadline);
+    watcher.disconnect();
+    cell.removeEventListener('load', look, true);
+    resolve(milliseconds);
+  };
+  const watcher = new MutationObserver(look);
+  watcher.observe(cell, { subtree: true, childList: true, attributes: true, characterData: true });
+  cell.addEventListener('load', look, true);
+  const deadline = setTimeout(() => reject(new Error('no pixel has changed for 30 s')), 30000);
+  const pressed = performance.now();
+  handle.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+})"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A live view to measure: the code of its cell, and how it is called in the table."""
+
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds from key press to changed pixels, one for each press."""
+
+    all: list[float]
+
+    @property
+    def median(self) -> float:
+        """Half of the presses are answered faster."""
+        return statistics.median(self.all)
+
+    @property
+    def p95(self) -> float:
+        """19 of 20 presses are answered faster."""
+        return statistics.quantiles(self.all, n=20)[-1]
+
+
+def cases() -> list[Case]:
+    """Everything that is measured, the floor first."""
+    found = [Case("floor", FLOOR)]
+    found += [Case(f"MatrixView T={size}", MATRIX.replace("{size}", str(size))) for size in SIZES]
+    found += [Case("LiveFigure", FIGURE)]
+    for size in SIZES:
+        found.append(Case(f"interact T={size}", INTERACT_MATRIX.format(size=size, printed=size in PRINTED)))
+    return [*found, Case("interact figure", INTERACT_FIGURE)]
+
+
+# ---- measuring ----
+
+
+def write_notebook(server: Lab) -> str:
+    """One cell for each case."""
+    cells = [new_code_cell(code.strip()) for code in (PRELUDE, *(case.code for case in cases()))]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), server.notebooks / "latency.ipynb")
+    return "latency.ipynb"
+
+
+def measure(notebook: Notebook, number: int, presses: int) -> Times:
+    """Press and wait, again and again, at the slider of that cell."""
+    cell = notebook.cell(number)
+    cell.scroll_into_view_if_needed()
+    cell.locator(".noUi-handle").wait_for()
+    element = cell.element_handle()
+    times = []
+    for press in range(presses + 5):
+        # Forth and back, so that the slider's end is never reached.
+        key = "ArrowRight" if press // 20 % 2 == 0 else "ArrowLeft"
+        times.append(notebook.page.evaluate(PRESS, [element, key]))
+        notebook.page.wait_for_timeout(PAUSE)
+    return Times(times[5:])
+
+
+def measure_all(browser: Browser, options: tuple[str, ...], presses: int) -> dict[str, Times]:
+    """The times of every case under a server with these options."""
+    with lab(options) as server, opened(browser, server, write_notebook(server)) as notebook:
+        notebook.run_all()
+        if errors := notebook.ask("errors"):
+            raise RuntimeError("\n".join(errors))
+        return {case.name: measure(notebook, number, presses) for number, case in enumerate(cases(), 1)}
+
+
+# ---- reporting ----
+
+
+def table(prompt: dict[str, Times], usual: dict[str, Times]) -> str:
+    """Medians and 95th percentiles with and without the prompt websocket, and the ratio to the floor."""
+    lines = [f"{'':18} | with prompt websocket   | without"]
+    lines += [f"{'milliseconds':18} | median    p95  x floor | median    p95"]
+    lines += ["-" * len(lines[-1])]
+    for name, times in prompt.items():
+        ratio = times.median / prompt["floor"].median
+        left = f"{times.median:6.1f} {times.p95:6.1f}  {ratio:7.2f}"
+        right = f"{usual[name].median:6.1f} {usual[name].p95:6.1f}"
+        lines.append(f"{name:18} | {left} | {right}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A ratio that should stay below, or get above, a limit."""
+
+    what: str
+    found: float
+    limit: float
+    is_upper: bool
+
+    @property
+    def is_met(self) -> bool:
+        """Is the goal reached?"""
+        return self.found <= self.limit if self.is_upper else self.found >= self.limit
+
+    def __str__(self) -> str:
+        verdict = "met   " if self.is_met else "MISSED"
+        return (
+            f"{verdict} {self.what}: {self.found:.2f} (goal {'<=' if self.is_upper else '>='} {self.limit:g})"
+        )
+
+
+def goals(times: dict[str, Times]) -> list[Goal]:
+    """The project's goals, all with the prompt websocket."""
+    median = {name: one.median for name, one in times.items()}
+    found = [Goal("floor, in frames", median["floor"] / FRAME, 1.25, True)]
+    for size in SIZES:
+        ratio = median[f"MatrixView T={size}"] / median["floor"]
+        found.append(Goal(f"MatrixView / floor, T={size}", ratio, 1.3 if size <= 16 else 2, True))
+    found.append(Goal("LiveFigure / floor", median["LiveFigure"] / median["floor"], 2, True))
+    for size in SIZES:
+        ratio = median[f"interact T={size}"] / median[f"MatrixView T={size}"]
+        found.append(Goal(f"interact / MatrixView, T={size}", ratio, 8, False))
+    ratio = median["interact figure"] / median["LiveFigure"]
+    return [*found, Goal("interact / LiveFigure", ratio, 2.5, False)]
+
+
+def main() -> int:
+    """The command line; exit code 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--presses", type=int, default=40, help="measured presses for each view")
+    presses = parser.parse_args().presses
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start, {presses} presses each\n")
+    with chromium() as browser:
+        usual = measure_all(browser, (USUAL,), presses)
+        prompt = measure_all(browser, (), presses)
+    print(table(prompt, usual), "\n")
+    results = goals(prompt)
+    print(*results, sep="\n")
+    return 0 if all(goal.is_met for goal in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
