@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from torch import nn
 
 from tokenwerk_helpers.checks import parameter_counting as checks
 from tokenwerk_helpers.explorers import parameter_counting as explorers
 from tokenwerk_helpers.model import Config, Decoder
 from tokenwerk_helpers.parameters import PARTS, PRESETS, count_config, rule_of_thumb
+from tokenwerk_helpers.views import style
 
 VIEWS = [explorers.BlockTables, explorers.Counting, explorers.LeftOut, explorers.ModelSizes]
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "09_parameter_counting.ipynb"
@@ -87,9 +89,9 @@ def test_the_sizes_of_gpt_2_and_gpt_3():
 def test_memory_is_bytes_times_parameters():
     assert explorers.sizes("gpt2", True, "float32").bytes == 4 * 124_439_808
     assert explorers.sizes("gpt2", True, "bfloat16").bytes == 2 * 124_439_808
-    assert explorers.memory(497_759_232) == "497.8 MB"
-    assert explorers.memory(999) == "999 B" and explorers.memory(10_752) == "10.8 kB"
-    assert explorers.memory(2_793_668_149_248) == "2.8 TB"
+    sizes = {999: "999 B", 10_752: "10.8 kB", 497_759_232: "497.8 MB", 2_793_668_149_248: "2.8 TB"}
+    for size, text in sizes.items():
+        assert explorers.memory(size).replace("\u00a0", " ") == text
 
 
 def test_training_with_adamw_holds_four_numbers_for_each_parameter():
@@ -138,7 +140,7 @@ def test_the_picture_of_a_block_has_one_square_for_each_parameter(width, heads):
     """F37: the drawn area is the number of parameters, and nothing overlaps."""
     view = explorers.BlockTables()
     view.set(width=width, heads=heads)
-    boxes = [path.get_extents() for path in view.squares.get_paths()]
+    boxes = [path.get_extents() for squares in view.squares.values() for path in squares.get_paths()]
     assert sum(box.width * box.height for box in boxes) == pytest.approx(view.result.total)
     cells = [
         (x, y)
@@ -147,6 +149,16 @@ def test_the_picture_of_a_block_has_one_square_for_each_parameter(width, heads):
         for y in range(round(box.y0), round(box.y1))
     ]
     assert len(cells) == len(set(cells)) == view.result.total
+
+
+def test_the_squares_follow_the_theme_of_the_page():
+    view = explorers.BlockTables()
+    attention = view.squares[explorers.COLOURS["attention"]]
+    light = to_hex(attention.get_facecolor()[0])
+    view.figure.dark = True
+    view.set(width=12)
+    assert light == style.ROLES["attention"]
+    assert to_hex(attention.get_facecolor()[0]) == style.DARK_ROLES["attention"]
 
 
 def test_the_bars_are_as_long_as_their_parts_and_stand_side_by_side():

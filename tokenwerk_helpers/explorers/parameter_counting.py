@@ -104,6 +104,14 @@ PLACES = {
     "mlp.down": (9, 24),
 }
 LARGEST = 16  # D
+ODD_HEAD = tint(COLOURS["attention"], 0.3)
+
+
+def shades() -> set[str]:
+    """The colours of the squares: those of a block's parts, and a second one for every other head."""
+    return {COLOURS[part] for part in ("attention", "attention_bias", "mlp", "mlp_bias", "norms")} | {
+        ODD_HEAD
+    }
 
 
 def module_names() -> dict[str, str]:
@@ -141,10 +149,11 @@ class BlockTables(Explorer):
         axes.set_ylim(65, -5)
         axes.set_axis_off()
         self._draw_ground(axes)
-        self.squares = PolyCollection([], linewidths=0)
+        # One collection a colour: a single colour follows the page's theme.
+        self.squares = {colour: PolyCollection([], facecolors=colour, linewidths=0) for colour in shades()}
         self.grid = LineCollection([], colors=style.LIGHT.paper, linewidths=0.5)
-        axes.add_collection(self.squares, autolim=False)
-        axes.add_collection(self.grid, autolim=False)
+        for collection in (*self.squares.values(), self.grid):
+            axes.add_collection(collection, autolim=False)
         self.names = {
             module: axes.text(left, top - 1.4, "", fontsize=style.TEXT_SIZE)
             for module, (left, top) in PLACES.items()
@@ -157,7 +166,7 @@ class BlockTables(Explorer):
                 axes.add_patch(Rectangle(corner, width, 2, facecolor=colour, edgecolor="none"))
         self.sums = [axes.text(12.4, 47.7 + 3.4 * line, "", va="center_baseline") for line in range(5)]
         self.sums[-1].set_fontweight("bold")
-        self.figure.moving(self.squares, self.grid, *self.names.values(), *self.sums)
+        self.figure.moving(*self.squares.values(), self.grid, *self.names.values(), *self.sums)
 
     def _draw_ground(self, axes: Axes) -> None:
         """Behind each table, pale, the place it needs at the largest width."""
@@ -170,16 +179,15 @@ class BlockTables(Explorer):
                 )
 
     def show(self, result: BlockParameters) -> None:
-        corners, colours, lines = [], [], []
+        corners, lines = {colour: [] for colour in self.squares}, []
         for row in result.rows:
             for left, top, columns, rows, colour in self._rectangles(row, result):
                 right, bottom = left + columns, top + rows
-                corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
-                colours.append(colour)
+                corners[colour].append([(left, top), (right, top), (right, bottom), (left, bottom)])
                 lines += [[(left, y), (right, y)] for y in np.arange(top, bottom + 1)]
                 lines += [[(x, top), (x, bottom)] for x in np.arange(left, right + 1)]
-        self.squares.set_verts(corners)
-        self.squares.set_facecolors(colours)
+        for colour, collection in self.squares.items():
+            collection.set_verts(corners[colour])
         self.grid.set_segments(lines)
         self._write_names(result)
         for text, line in zip(self.sums, self._lines(result)):
@@ -201,7 +209,7 @@ class BlockTables(Explorer):
             rows, columns = row.shape
             heads = result.heads if row.part == "attention" else 1
             for head in range(heads):
-                shade = tint(colour, 0.3) if head % 2 else colour
+                shade = ODD_HEAD if head % 2 else colour
                 if module == "attn.out":  # its columns take what the heads deliver
                     yield left + head * columns // heads, top, columns // heads, rows, shade
                 else:
@@ -664,7 +672,7 @@ def memory(size: int) -> str:
     """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if size < 1000 or unit == "TB":
-            return f"{number(size, 1)} {unit}"
+            return f"{number(size, 1)}\u00a0{unit}"  # no line break before the unit
         size /= 1000
 
 

@@ -1,6 +1,7 @@
 // Measures how long a message takes from this page to the kernel and back, one at a time.
 const ROUNDS = 21;
 const PATIENCE = 4000; // milliseconds without an answer
+const CALM = 500; // milliseconds for the page to settle, so that its own drawing is not measured
 
 function render({ model, el }) {
   const line = document.createElement("div");
@@ -54,8 +55,10 @@ function render({ model, el }) {
 
   model.on("change:answer", hear);
   button.addEventListener("click", begin);
-  begin();
+  line.textContent = model.get("waiting");
+  const start = setTimeout(begin, CALM);
   return () => {
+    clearTimeout(start);
     clearTimeout(deadline);
     model.off("change:answer", hear);
   };
