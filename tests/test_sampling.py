@@ -102,6 +102,10 @@ def test_neutral_settings_change_nothing(settings):
     assert torch.equal(probabilities(logits, **settings), probabilities(logits))
 
 
+def test_p_of_1_keeps_even_the_least_likely():
+    assert stages(torch.tensor([0.0, -20.0, -40.0]), top_p=1)[-1].survives.all()
+
+
 def test_p_of_0_keeps_one():
     assert kept([0.2, 0.5, 0.3], top_p=0) == [1]
     assert kept([0.5, 0.5], top_p=0) == [0]
