@@ -25,18 +25,26 @@ HALF, ARC = 0.34, 0.72  # half the height of a box; height of the direct path
 class BlockDiagram:
     """A block drawn into `axes`; `light(name)` makes one part stand out.
 
-    labels: a text for each of "x", "norm1", "attention", "u", "norm2", "mlp", "y". `parts` are the artists that
-    `light` changes.
+    labels: a text for each of "x", "norm1", "attention", "u", "norm2", "mlp", "y". `parts` are the artists
+    that `light` changes, `paths` the direct paths (a line and an arrow head each), `middle` says where a part
+    stands. `span` is the width of the drawing in its own units, if several are to have one scale.
     """
 
-    def __init__(self, axes: Axes, labels: Mapping[str, str], placement: str = "pre"):
+    def __init__(
+        self, axes: Axes, labels: Mapping[str, str], placement: str = "pre", span: float | None = None
+    ):
         self.axes = axes
+        self.middle: dict[str, float] = {}
+        self.paths: list[list[Artist]] = []
         self.shapes: dict[str, Artist] = {}
         self.texts: dict[str, Artist] = {}
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.set_ylim(-HALF - 0.12, ARC + 0.14)
-        self._lay_out(labels, ORDER[placement])
+        end = self._lay_out(labels, ORDER[placement])
+        axes.set_xlim(-0.1, span or end + 0.1)
+        axes.set_anchor("W")
+        self.light(None)
 
     @property
     def parts(self) -> list[Artist]:
@@ -53,7 +61,15 @@ class BlockDiagram:
             self.texts[name].set_color(paper if name == lit else colour)
             self.texts[name].set_fontweight("bold" if name == lit or name.startswith("sum") else "normal")
 
-    def _lay_out(self, labels: Mapping[str, str], order: tuple[str, ...]) -> None:
+    def add_path(self, start: float, end: float, height: float = ARC) -> list[Artist]:
+        """Draw a direct path from the line of the parts up, across and down into a sum."""
+        colour = style.ROLES["residual"]
+        (line,) = self.axes.plot(
+            [start, start, end], [0, height, height], color=colour, linewidth=1.6, solid_joinstyle="round"
+        )
+        return [line, _arrow(self.axes, (end, height), (end, ROUND / 2), colour, 1.6)]
+
+    def _lay_out(self, labels: Mapping[str, str], order: tuple[str, ...]) -> float:
         at, fork = 0.0, None
         for name in order:
             if name == "fork":
@@ -65,14 +81,14 @@ class BlockDiagram:
                 _arrow(self.axes, (at, 0), (start, 0))
             self._draw_part(name, start, end, "+" if name.startswith("sum") else labels[name])
             if name.startswith("sum"):
-                self._draw_direct_path(fork, (start + end) / 2)
+                self.paths.append(self.add_path(fork, (start + end) / 2))
             at = end
-        self.axes.set_xlim(-0.1, at + 0.1)
-        self.light(None)
+        return at
 
     def _draw_part(self, name: str, start: float, end: float, label: str) -> None:
         colour, middle = style.ROLES[ROLE[name]], (start + end) / 2
-        if end - start == ROUND or name in ("x", "u", "y", "sum1", "sum2"):
+        self.middle[name] = middle
+        if name not in WIDTH:
             shape = Circle((middle, 0), ROUND / 2, edgecolor=colour, zorder=3)
         else:
             shape = FancyBboxPatch(
@@ -85,18 +101,11 @@ class BlockDiagram:
             fontsize=style.SMALL_SIZE,
         )  # fmt: skip
 
-    def _draw_direct_path(self, start: float, end: float) -> None:
-        colour = style.ROLES["residual"]
-        self.axes.plot(
-            [start, start, end], [0, ARC, ARC], color=colour, linewidth=1.6, solid_joinstyle="round"
-        )
-        _arrow(self.axes, (end, ARC), (end, ROUND / 2), colour, 1.6)
 
-
-def _arrow(axes: Axes, start, end, colour: str = style.LIGHT.soft, width: float = 1.0) -> None:
-    style_of_head = "-|>,head_length=3,head_width=1.8"
-    axes.add_patch(
+def _arrow(axes: Axes, start, end, colour: str = style.LIGHT.soft, width: float = 1.0) -> Artist:
+    head = "-|>,head_length=3,head_width=1.8"
+    return axes.add_patch(
         FancyArrowPatch(
-            start, end, arrowstyle=style_of_head, color=colour, linewidth=width, shrinkA=0, shrinkB=0, zorder=2
+            start, end, arrowstyle=head, color=colour, linewidth=width, shrinkA=0, shrinkB=0, zorder=2
         )
     )

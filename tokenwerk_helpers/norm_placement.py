@@ -1,0 +1,207 @@
+"""Where the norm sits, tried out: pre, post and none, from one start, at several depths and learning rates.
+
+    python -m tokenwerk_helpers.norm_placement         train all of them again and store their curves
+
+The recorded curves lie in weights/norm_placement.json. What they show holds for these small models on these
+stories; Xiong et al. 2020 give the theory and measurements on large ones.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .model import Config, Decoder
+from .tokenizer import split
+from .trace import ablate, running_with
+
+WEIGHTS = Path(__file__).parent / "weights"
+RECORDING = WEIGHTS / "norm_placement.json"
+# 2000 stories as `corpus` once wrote them, one a line: kept, so that the recording can be reproduced whatever
+# becomes of the grammar.
+STORIES = WEIGHTS / "norm_placement_stories.txt"
+
+WIDTH, HEADS, CONTEXT, BATCH, STEPS = 64, 4, 32, 16, 300
+DEPTHS, RATES, WARM_UP = (2, 6, 12), (1e-3, 3e-3), 100
+INITIALIZATIONS = ("xavier", "small")
+EVERY = 5  # steps that one recorded figure averages
+LAST = 20  # steps that the loss "at the end" averages
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: where the norm sits, how many blocks, the learning rate, and the steps of its warm-up."""
+
+    norm: str
+    blocks: int
+    rate: float
+    warm_up: int = 0
+    residual: bool = True  # False: both direct paths of every block are cut
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0: it rises in a straight line during the warm-up."""
+        return self.rate * min(1.0, (step + 1) / self.warm_up) if self.warm_up else self.rate
+
+
+# --- the data: words of the stories, as one long row of ids ---------------------------------------
+
+
+@cache
+def story_ids() -> tuple[Tensor, int]:
+    """The stories end to end as ids (one id a word or mark), and the number of different ids."""
+    words = split(STORIES.read_text(encoding="utf-8"))
+    ids = {word: id for id, word in enumerate(sorted(set(words)))}
+    return torch.tensor([ids[word] for word in words]), len(ids)
+
+
+def batches(seed: int, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield inputs and targets without end: pieces from random places, the targets one word further on.
+
+    Both (size, CONTEXT).
+    """
+    ids, _count = story_ids()
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        starts = torch.randint(len(ids) - CONTEXT, (size, 1), generator=generator)
+        pieces = ids[starts + torch.arange(CONTEXT + 1)]  # (size, CONTEXT + 1)
+        yield pieces[:, :-1], pieces[:, 1:]
+
+
+# --- the start -------------------------------------------------------------------------------------
+
+
+def fresh_model(norm: str, blocks: int, initialization: str = "xavier", seed: int = 0) -> Decoder:
+    """A new decoder; models of one depth and seed start with the same weights wherever their norm sits.
+
+    initialization: "xavier" draws every linear layer so that values keep their spread (Glorot & Bengio 2010),
+    as the 2017 Transformer did; "small" draws all weights with spread 0.02, as GPT-2 did.
+    """
+    if initialization not in INITIALIZATIONS:
+        raise ValueError(
+            f"initialization must be one of {', '.join(INITIALIZATIONS)}, not {initialization!r}"
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Decoder(Config(story_ids()[1], CONTEXT, WIDTH, HEADS, blocks, norm=norm))
+        for module in model.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=WIDTH**-0.5 if initialization == "xavier" else 0.02)
+        for linear in model.blocks.modules():  # the head is the token table
+            if isinstance(linear, nn.Linear) and initialization == "xavier":
+                nn.init.xavier_uniform_(linear.weight)
+            elif isinstance(linear, nn.Linear):
+                nn.init.normal_(linear.weight, std=0.02)
+    return model
+
+
+def loss_of(model: Decoder, inputs: Tensor, targets: Tensor) -> Tensor:
+    """The mean cross-entropy of the next word, in nats."""
+    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+
+
+def gradients_at_start(norm: str, blocks: int, initialization: str = "xavier", seed: int = 0) -> list[float]:
+    """The length of the loss's gradient for W2 of each block, first to last, before any step of training.
+
+    The quantity of Xiong et al. 2020, figure 3: the second matrix of the feed-forward network.
+    """
+    model = fresh_model(norm, blocks, initialization, seed)
+    loss_of(model, *next(batches(seed + 1))).backward()
+    return [block.mlp.down.weight.grad.norm().item() for block in model.blocks]
+
+
+# --- the training ----------------------------------------------------------------------------------
+
+
+def train(run: Run, seed: int = 0) -> Iterator[float]:
+    """Train with Adam, without clipping or weight decay, and yield the loss of each step, STEPS in all."""
+    model = fresh_model(run.norm, run.blocks, seed=seed)
+    cut = {} if run.residual else ablate(model, "residual")
+    # fused: one pass over all weights, half the time of a step where the model is deep.
+    optimizer = torch.optim.Adam(model.parameters(), lr=run.rate, fused=True)
+    for step, (inputs, targets) in zip(range(STEPS), batches(seed + 1)):
+        with running_with(model, cut):
+            loss = loss_of(model, inputs, targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.param_groups[0]["lr"] = run.rate_at(step)
+        optimizer.step()
+        yield loss.item()
+
+
+def averaged(losses: Iterable[float], count: int = EVERY) -> list[float]:
+    """The means of `count` losses each, one after the other; an unfinished rest is left out."""
+    losses = list(losses)
+    return [sum(losses[i : i + count]) / count for i in range(0, len(losses) - count + 1, count)]
+
+
+# --- the recording ---------------------------------------------------------------------------------
+
+
+def runs_at(blocks: int, rate: float) -> list[Run]:
+    """The runs to compare at one depth and learning rate."""
+    return [
+        Run("pre", blocks, rate),
+        Run("post", blocks, rate),
+        Run("post", blocks, rate, warm_up=WARM_UP),
+        Run("none", blocks, rate),
+        Run("pre", blocks, rate, residual=False),
+    ]
+
+
+def all_runs() -> list[Run]:
+    """Every run that is recorded."""
+    return [run for blocks in DEPTHS for rate in RATES for run in runs_at(blocks, rate)]
+
+
+@cache
+def recorded() -> dict[Run, tuple[float, ...]]:
+    """The recorded losses of every run, each the mean of EVERY steps.  # (STEPS / EVERY,)"""
+    content = json.loads(RECORDING.read_text(encoding="utf-8"))
+    return {Run(**entry["run"]): tuple(entry["losses"]) for entry in content["runs"]}
+
+
+def final_loss(losses: Iterable[float], every: int = EVERY) -> float:
+    """The mean loss of the last LAST steps, from losses that average `every` steps each."""
+    last = list(losses)[-LAST // every :]
+    return sum(last) / len(last)
+
+
+def has_learned(losses: Iterable[float]) -> bool:
+    """Did the loss at the end fall below that of knowing how often each word occurs, and nothing else?
+
+    Two thirds of it are asked for: runs that fail end near it, runs that learn far below.
+    """
+    return final_loss(losses) < 2 / 3 * frequency_loss()
+
+
+@cache
+def frequency_loss() -> float:
+    """The loss, in nats, of always answering with the frequencies of the words: their entropy."""
+    ids, count = story_ids()
+    shares = torch.bincount(ids, minlength=count).double() / len(ids)
+    return -(shares * shares.log()).sum().item()
+
+
+def record(path: Path = RECORDING) -> None:
+    """Train every run and store the curves; runs that the file already holds are kept."""
+    stored = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    done = {Run(**entry["run"]) for entry in stored}
+    for run in all_runs():
+        if run in done:
+            continue
+        losses = [round(loss, 3) for loss in averaged(train(run))]
+        stored.append({"run": asdict(run), "losses": losses})
+        print(f"{run}: {final_loss(losses):.2f}", flush=True)
+        lines = ",\n".join(json.dumps(entry) for entry in stored)
+        path.write_text(f'{{"runs": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # sums are then added in one order on every machine
+    RECORDING.unlink(missing_ok=True)
+    record()
