@@ -84,9 +84,7 @@ class Lab:
         self._wait_until_up()
 
     def _make_home(self) -> None:
-        self.notebooks.mkdir(parents=True)
-        for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-            shutil.copy(path, self.notebooks)
+        shutil.copytree(NOTEBOOKS, self.notebooks, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
         (self.home / "python").mkdir()
         (self.home / "python" / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
 
