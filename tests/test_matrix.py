@@ -79,10 +79,11 @@ def test_labels_keep_every_letter_but_make_white_space_visible():
 
 
 def test_the_view_keeps_its_own_copy_of_the_numbers():
-    values = weights()
-    view = MatrixView(values, allowed=CAUSAL)
-    values[:] = 7
+    values, mask = weights(), CAUSAL.copy()
+    view = MatrixView(values, allowed=mask)
+    values[:], mask[:] = 7, False
     assert view.values.max() <= 1
+    assert view.allowed.any()
     with pytest.raises(ValueError, match="read-only"):
         view.values[0, 0, 0] = 7
 
@@ -233,7 +234,7 @@ def test_a_spoken_number_tells_zero_from_almost_zero():
     assert spoken(0.0, 2) == "0"
     assert spoken(1.5e-7, 2) == "1.5·10⁻⁷"
     assert spoken(-2e-5, 2) == "−2.0·10⁻⁵"
-    assert spoken(0.5, 2) == "0.5000"
+    assert spoken(0.5, 2) == spoken(0.5, -1) == "0.5000"
 
 
 def test_the_words_name_row_column_value_and_panel():

@@ -182,6 +182,18 @@ def test_the_theme_is_followed_live(show):
     assert corner() == [255, 255, 255]
 
 
+def test_a_theme_that_changes_while_the_page_is_hidden_between_two_frames_is_not_missed(show):
+    shown = show(attention())
+    shown.page.evaluate("""async () => {
+      document.body.style.display = "none";
+      document.body.dataset.jpThemeLight = "false";
+      for (let i = 0; i < 5; i++) await Promise.resolve();
+      document.body.style.display = "";
+    }""")
+    shown.settle()
+    assert max(shown.picture()[1, 1].tolist()) < 60
+
+
 def test_new_values_change_the_picture_and_the_counter(show):
     shown = show(attention(digits=-1, limits=(0, 1)))
     before, painted = shown.colours([(4, 0)]), shown.painted
@@ -333,10 +345,11 @@ def test_numbers_read_the_same_in_browser_and_python(show):
         0.0,
     ]
     values = np.array([*values, -3e-6, 65536.5], np.float32).astype(float).tolist()
-    for digits in range(5):
-        script = "([values, digits]) => values.map((v) => [view.fixed(v, digits), view.spoken(v, digits)])"
-        found = shown.page.evaluate(script, [values, digits])
-        assert found == [[fixed(value, digits), spoken(value, digits)] for value in values]
+    for digits in range(-1, 5):
+        script = "([values, digits]) => values.map((v) => view.spoken(v, digits))"
+        assert shown.page.evaluate(script, [values, digits]) == [spoken(value, digits) for value in values]
+        script = "([values, digits]) => values.map((v) => view.fixed(v, digits))"
+        assert shown.page.evaluate(script, [values, digits + 1]) == [fixed(v, digits + 1) for v in values]
 
 
 def test_pointing_at_a_cell_says_row_column_and_value(show):
@@ -491,6 +504,13 @@ def test_an_edit_is_seen_and_said_at_once(show):
     assert "may not" not in shown.voice.text_content()
     shown.click(0, 4)
     assert shown.voice.text_content() == "Der may not see der"
+    shown.click(0, 4)
+    values = weights()
+    values[0, 0, 4] = 0.5  # Python answers the click with new numbers
+    shown.update(values=values)
+    assert shown.voice.text_content() == "Der to der is 0.5000"
+    shown.point(1, 0)
+    assert shown.voice.text_content() == "Der to der is 0.5000"
 
 
 def test_enter_and_space_toggle_the_cell_of_the_cursor(show):

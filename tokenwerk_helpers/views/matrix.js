@@ -40,7 +40,8 @@ export function fixed(value, digits) {
 export function spoken(value, digits) {
   if (!Number.isFinite(value)) return special(value);
   if (value === 0) return "0";
-  if (Math.abs(value) >= 10 ** -(digits + 2)) return fixed(value, digits + 2);
+  const more = (digits < 0 ? 2 : digits) + 2;
+  if (Math.abs(value) >= 10 ** -more) return fixed(value, more);
   const [mantissa, exponent] = value.toExponential(1).split("e-");
   return `${mantissa.replace("-", "−")}·10⁻${[...exponent].map((digit) => SUPERSCRIPT[digit]).join("")}`;
 }
@@ -209,6 +210,15 @@ function hatchPattern(context, colour, ratio) {
   return context.createPattern(tile, "repeat");
 }
 
+// Only every `step`-th label has room. One in the foreground is always shown, and those around it make way.
+function isLeftOut(index, step, foreground) {
+  for (const strong of foreground) {
+    if (strong === index) return false;
+    if (strong >= 0 && Math.abs(strong - index) < step) return true;
+  }
+  return index % step !== 0;
+}
+
 const isDark = () => document.body.dataset.jpThemeLight === "false";
 
 // ---- the view -------------------------------------------------------------------------------------------
@@ -273,9 +283,9 @@ class Matrix {
     this.listenToModel(["selected"], () => this.repaint(true));
     this.listenToModel(LAYOUT_TRAITS, () => this.rearrange());
     this.listenToModel(WORD_TRAITS, () => this.describe());
-    this.on(this.canvas, "pointermove", (event) => this.point(this.cellAt(event)));
-    this.on(this.canvas, "pointerleave", () => this.point(null));
-    this.on(this.canvas, "blur", () => this.point(null));
+    this.on(this.canvas, "pointermove", (event) => this.hover(this.cellAt(event)));
+    this.on(this.canvas, "pointerleave", () => this.hover(null));
+    this.on(this.canvas, "blur", () => this.hover(null));
     this.on(this.canvas, "click", (event) => this.click(this.cellAt(event)));
     // Before JupyterLab, whose own arrow keys would walk from cell to cell of the notebook.
     this.on(window, "keydown", (event) => this.key(event), true);
@@ -375,6 +385,12 @@ class Matrix {
     return null;
   }
 
+  // What is merely hovered is not read out; what keys reach and clicks change is.
+  hover(cursor) {
+    if (JSON.stringify(cursor) !== JSON.stringify(this.cursor)) this.aloud = false;
+    this.point(cursor);
+  }
+
   point(cursor) {
     if (JSON.stringify(cursor) === JSON.stringify(this.cursor)) return;
     this.cursor = cursor;
@@ -386,6 +402,7 @@ class Matrix {
     const pointed = this.cursor && this.cursor.column >= 0;
     const text = pointed ? this.sentence(this.cursor) : this.model.get("hint");
     if (text !== this.readout.textContent) this.readout.textContent = text;
+    if (this.aloud && text !== this.voice.textContent) this.voice.textContent = text;
   }
 
   key(event) {
@@ -436,8 +453,8 @@ class Matrix {
     if (column < 0 && panel > 0) [panel, column] = [panel - 1, columns - 1];
     if (column >= columns && panel < panels - 1) [panel, column] = [panel + 1, 0];
     const within = (index, length) => Math.min(length - 1, Math.max(0, index));
+    this.aloud = true;
     this.point({ panel: within(panel, panels), row: within(row, rows), column: within(column, columns) });
-    this.voice.textContent = this.sentence(this.cursor);
     return true;
   }
 
@@ -456,6 +473,7 @@ class Matrix {
   // Allow a hidden cell, hide an allowed one; Python receives the whole new mask.
   toggle({ panel, row, column }) {
     const [panels, rows, columns] = this.shape;
+    this.aloud = true;
     const wire = this.model.get("allowed");
     const shape = wire ? wire.shape : [rows, columns];
     const data = wire ? new Uint8Array(bytesOf(wire)) : new Uint8Array(rows * columns).fill(1);
@@ -463,8 +481,6 @@ class Matrix {
     data[(layer * rows + row) * columns + column] ^= 1;
     this.model.set("allowed", { shape, data });
     this.model.save_changes();
-    this.voice.textContent = this.sentence({ panel, row, column });
-    this.say();
   }
 
   // ---- layout -------------------------------------------------------------------------------------------
@@ -522,10 +538,10 @@ class Matrix {
     this.captions = [axis("column_axis", "→"), axis("row_axis", "↓")].filter((caption) => caption);
     this.plan = layout({
       panels,
-      rows: this.texts.rows.map((text) => this.measure(text)),
+      rows: this.texts.rows.map((text) => this.measure(text, "700")), // room to become bold
       columns: this.texts.columns.map((text) => this.measure(text)),
       titled: titles.some((title) => title),
-      titleWidth: (Math.max(0, ...titles.map((title) => this.measure(title, "600"))) * TITLE_SIZE) / LABEL_SIZE,
+      titleWidth: Math.max(0, ...titles.map((title) => this.measure(title, "600") * 1.1)), // in larger type
       captions: this.captions.map((caption) => this.measure(caption)),
       maxCell: this.model.get("cell_size"),
       maxHeight: this.model.get("max_height"),
@@ -572,8 +588,13 @@ class Matrix {
 
   paint() {
     this.queued = false;
-    this.missed = !this.root.clientWidth; // not on the page now: painted when it comes back
-    if (this.ended || this.missed) return;
+    if (this.ended) return;
+    // Not on the page now: painted when it comes back. That may be before the next frame (JupyterLab hides
+    // the page for a moment when it changes its theme), which a ResizeObserver never learns.
+    const retry = !this.root.clientWidth && !this.missed;
+    this.missed = !this.root.clientWidth;
+    if (retry) requestAnimationFrame(() => this.resize());
+    if (this.missed) return;
     this.resting = false;
     requestAnimationFrame(() => {
       this.resting = true;
@@ -622,18 +643,13 @@ class Matrix {
     for (const [line, caption] of [...this.captions].reverse().entries()) {
       this.write(caption, right, y - 8 - line * CAPTION_LINE, soft);
     }
-    const line = (row) => y + (row + 0.5) * cell + rowSize * 0.36;
     const isLine = this.cursor && Math.floor(this.cursor.panel / perLine) === Math.floor(panel / perLine);
-    const strong = new Set([this.model.get("selected"), isLine ? this.cursor.row : -1]);
+    const [pointed, selected] = [isLine ? this.cursor.row : -1, this.model.get("selected")];
     for (const [row, text] of this.texts.rows.entries()) {
-      if (row % rowStep === 0 && !strong.has(row)) {
-        this.write(text, right, line(row), { size: rowSize, align: "right" });
-      }
-    }
-    for (const row of strong) {
-      if (!(row in this.texts.rows)) continue;
-      if (rowStep > 1) this.fill(this.colours.paper, 0, line(row) - rowSize - 1, right + 3, rowSize + 4);
-      this.write(this.texts.rows[row], right, line(row), { size: rowSize, align: "right", weight: "700" });
+      const strong = row === pointed || row === selected;
+      if (isLeftOut(row, rowStep, [pointed, selected])) continue;
+      const baseline = y + (row + 0.5) * cell + rowSize * 0.36;
+      this.write(text, right, baseline, { size: rowSize, align: "right", weight: strong ? "700" : "" });
     }
   }
 
@@ -641,9 +657,7 @@ class Matrix {
     const { cell, labels } = this.plan;
     const strong = this.cursor && this.cursor.panel === panel ? this.cursor.column : -1;
     for (const [column, text] of this.texts.columns.entries()) {
-      // A label left out for want of room comes while it is pointed at; its neighbours make way.
-      const crowded = strong >= 0 && column !== strong && Math.abs(column - strong) < labels.step;
-      if ((column % labels.step || crowded) && column !== strong) continue;
+      if (isLeftOut(column, labels.step, [strong])) continue;
       this.columnLabel(text, x + (column + 0.5) * cell, y, column === strong ? "700" : "");
     }
   }

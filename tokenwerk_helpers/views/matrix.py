@@ -44,8 +44,9 @@ def spoken(value: float, digits: int) -> str:
     """The number as said in words: two decimals more than in the cell, and no tiny one that reads as zero."""
     if value == 0:
         return "0"
-    if not np.isfinite(value) or abs(value) >= 10.0 ** -(digits + 2):
-        return fixed(value, digits + 2)
+    more = (2 if digits < 0 else digits) + 2
+    if not np.isfinite(value) or abs(value) >= 10.0**-more:
+        return fixed(value, more)
     mantissa, exponent = f"{float(value):.1e}".split("e")
     return f"{mantissa.replace('-', '−')}·10{str(int(exponent)).translate(SUPERSCRIPT)}"
 

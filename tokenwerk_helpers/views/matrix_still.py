@@ -102,7 +102,8 @@ class Layout:
         self.title_height = TITLE + 6 if any(self.titles) else 0
         self.captions = [caption for caption in (self.column_axis, self.row_axis) if caption]
         self.title_width = max((text_width(title, TITLE, bold=True) for title in self.titles), default=0)
-        row_width = max(text_width(text, LABEL) for text in [*self.rows, *self.captions])
+        # Bold, since a selected row is.
+        row_width = max(text_width(text, LABEL, bold=True) for text in [*self.rows, *self.captions])
         self.left = PADDING + row_width + 7
         # Of equal cells the fewest lines, of equal lines the fullest last one: 4 + 4 rather than 5 + 3.
         plans = [self._fit(per_line, width) for per_line in range(1, self.n + 1)]
