@@ -46,11 +46,15 @@ lint: $(MAKER)
 # The stamps carry a checksum of what they were installed from: a change there makes a new stamp necessary.
 
 $(READER): WANTED := requirements.txt
+$(READER): STAMPS := $(READER)
 $(MAKER):  WANTED := requirements-dev.txt
+$(MAKER):  STAMPS := $(READER) $(MAKER)
 $(READER) $(MAKER):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed; '$(PYTHON)' is not. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || \
 	  { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r $(WANTED)
-	@rm -f $(basename $(READER))-* ; touch $@
+	@echo "Installing $(WANTED) into .venv; the first time this takes a few minutes."
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -r $(WANTED)
+	@rm -f $(filter-out %-$(VERSION),$(wildcard .venv/reader-* .venv/maker-*))
+	@touch $(STAMPS)
