@@ -1,0 +1,72 @@
+"""Checks of 05_causal_mask."""
+
+from collections.abc import Callable
+
+import torch
+
+from .. import model
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def ones_of_five(answer: float) -> Feedback:
+    """Is `answer` the number of allowed looks among 5 tokens?"""
+    if answer == model.causal_mask(5).sum().item():
+        return right(_("Right: 1 + 2 + 3 + 4 + 5. Each token sees itself and all before it."))
+    if answer == 10:
+        return wrong(_("You left out the diagonal. May a token look at itself?"))
+    if answer == 25:
+        return wrong(_("That would be everybody at everybody, as in BERT."))
+    return wrong(_("Go row by row: how many does token 1 see, how many token 2?"))
+
+
+def outputs_that_move(answer: int) -> Feedback:
+    """Which option names the outputs that depend on token 3 of 5 under a causal mask?"""
+    moves = model.causal_mask(5)[:, 2].nonzero()[:, 0].tolist()  # who may look at position 3
+    options = [[2], [0, 1, 2], [2, 3, 4], [0, 1, 2, 3, 4]]
+    if answer == options.index(moves):
+        return right(_("Right: it passes on to itself and to the later ones, never back."))
+    if answer == 0:
+        return wrong(_("Later tokens may look at token 3. Does that leave them cold?"))
+    return wrong(_("Read the column of token 3 in the mask: who may look at it?"))
+
+
+def weight_of_minus_infinity(answer: int) -> Feedback:
+    """Which option is the weight of a score of minus infinity?"""
+    weight = model.softmax(torch.tensor([[0.0, -torch.inf]]))[0, 1].item()
+    if answer == (1 if weight == 0 else 0):
+        return right(_("Right: e^(−∞) is 0. Hidden tokens get no weight at all."))
+    if answer == 2:
+        return wrong(_("That only threatens a row in which everything is hidden. Here there are others."))
+    return wrong(_("With −1000 that would be so in theory. But what is e to the power of −∞?"))
+
+
+def causal_mask(function: Callable | None) -> Feedback:
+    """Does `function(T)` return the boolean (T, T) mask with True on and below the diagonal?"""
+    try:
+        answer = function(5)
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    if not isinstance(answer, torch.Tensor) or answer.shape != (5, 5):
+        return wrong(_("For T = 5 a tensor of shape (5, 5) is wanted."))
+    expected = model.causal_mask(5)
+    if answer.dtype != torch.bool:
+        return wrong(_("The mask must be boolean. Added to the scores, 0 and 1 would hide nothing."))
+    suspects = {
+        _("Upside down: here True means that a token may look, not that it is hidden."): ~expected,
+        _("Each token may look at the later ones instead of the earlier ones."): expected.T,
+        _("The diagonal is missing: a token may look at itself."): expected.tril(-1),
+        _("One too many: each token also sees the next one."): torch.ones_like(expected).tril(1),
+    }
+    for text, suspect in suspects.items():
+        if torch.equal(answer, suspect):
+            return wrong(text)
+    if not torch.equal(answer, expected):
+        return wrong(_("Row t must be True exactly from 1 to t."))
+    if not all(torch.equal(function(T), model.causal_mask(T)) for T in (1, 2, 9)):
+        return wrong(_("For T = 5 it is right, for other lengths it is not."))
+    return right(_("Right, for every length."))

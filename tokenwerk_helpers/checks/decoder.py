@@ -1,0 +1,76 @@
+"""Checks of 08_decoder."""
+
+from collections.abc import Callable
+
+import torch
+
+from .. import model, parameters
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def _small(tie_head: bool = True) -> model.Decoder:
+    return model.Decoder(
+        model.Config(vocab_size=100, context=16, width=8, heads=2, blocks=1, tie_head=tie_head)
+    )
+
+
+def number_of_logits(answer: float) -> Feedback:
+    """Is `answer` the number of logits for two texts of seven tokens and 100 entries?"""
+    with torch.no_grad():
+        logits = _small()(torch.zeros(2, 7, dtype=torch.long))
+    if answer == logits.numel():
+        return right(_("Right: 2 texts, 7 positions, 100 logits at each: the shape is (2, 7, 100)."))
+    if answer in (100, 200):
+        return wrong(_("The head answers at every position, not just at the last."))
+    if answer == 700:
+        return wrong(_("That is one of the two texts."))
+    return wrong(_("Texts times positions times vocabulary."))
+
+
+def deciding_position(answer: int) -> Feedback:
+    """Which option is the row that decides on the next token?"""
+    if answer == 2:
+        return right(_("Right: only the last position has read all five tokens."))
+    if answer == 0:
+        return wrong(_("The first position has seen one token only. What does the mask allow it?"))
+    return wrong(_("The rows answer different questions: each predicts what follows its own position."))
+
+
+def saved_by_tying(answer: float) -> Feedback:
+    """Is `answer` the number of parameters that a tied head saves?"""
+    saved = parameters.count(_small(tie_head=False)).total - parameters.count(_small()).total
+    if answer == saved:
+        return right(_("Right: V · D = 800 numbers, a whole second table."))
+    return wrong(
+        _("The head is a table with a row of D numbers for each of the V entries. It is not needed twice.")
+    )
+
+
+def next_id(function: Callable | None) -> Feedback:
+    """Does `function(logits)` return the most probable next id, from the last of (1, T, V)?"""
+    logits = torch.zeros(1, 4, 6)
+    for position, id in enumerate((5, 1, 2, 3)):
+        logits[0, position, id] = 3.0
+    logits[0, 0, 5] = 9.0  # largest of all, but at the first position
+    try:
+        answer = function(logits.clone())
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    try:
+        answer = int(answer)
+    except (TypeError, ValueError, RuntimeError):
+        return wrong(_("One id is wanted, a single whole number."))
+    if answer == 3:
+        return right(_("Right: last position, largest logit. Softmax would not change which one it is."))
+    if answer == 5:
+        return wrong(
+            _("That id has the largest logit at the first position. Which position has read everything?")
+        )
+    if answer in (1, 2):
+        return wrong(_("That is the answer of a position in the middle."))
+    return wrong(_("Take the logits of the last position and find where the largest stands."))

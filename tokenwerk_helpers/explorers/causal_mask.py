@@ -1,0 +1,361 @@
+"""Live views of 05_causal_mask: kinds of masks, what leaks, and masking in the wrong place."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import model
+from ..checks import causal_mask as checks
+from ..language import _, ngettext
+from ..trace import trace
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer, ReaderMistake
+from .controls import choose, line, slider, whole
+from .guess import Guess
+from .numbers import number, percent, vector
+from .reading import Reading, example_story
+
+KINDS = ("causal", "none", "window", "prefix")
+
+
+def mask(kind: str, T: int, width: int) -> Tensor:
+    """Who may look at whom: (T, T), boolean, True = may look.
+
+    "causal": itself and everything before. "none": everywhere, as in BERT (Devlin et al. 2019). "window":
+    itself and the `width` - 1 positions before (Beltagy et al. 2020). "prefix": the first `width` positions
+    see each other, the rest is causal (Raffel et al. 2020).
+    """
+    causal = model.causal_mask(T)
+    if kind == "causal":
+        return causal
+    if kind == "none":
+        return torch.ones_like(causal)
+    if kind == "window":
+        return causal & ~causal.tril(-width)
+    if kind == "prefix":
+        allowed = causal.clone()
+        allowed[:width, :width] = True
+        return allowed
+    raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
+
+
+def kind_names() -> list[tuple[str, str]]:
+    """The kinds of masks as the reader reads them."""
+    return [
+        (_("causal (GPT)"), "causal"),
+        (_("none (BERT)"), "none"),
+        (_("window"), "window"),
+        (_("prefix"), "prefix"),
+    ]
+
+
+# ---- one head of a real model under a mask ----
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Scores, masked scores and weights of one head on one text; each  # (T, T)"""
+
+    labels: list[str]
+    allowed: np.ndarray
+    scores: np.ndarray
+    masked: np.ndarray
+    weights: np.ndarray
+    kind: str
+
+
+class MaskLab(Explorer):
+    """Own sentence, block, head and mask: scores, masked scores, weights; the mask can be clicked."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self._own: Tensor | None = None
+        text = text or _short_story()
+        config = self.reading.model.config
+        self._build_views()
+        controls = {
+            "text": line(_("sentence"), text),
+            "block": whole(_("block"), 1, config.blocks, config.blocks),
+            "head": whole(_("head"), 1, config.heads, 1),
+            "kind": choose(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
+            "width": whole(_("window or prefix"), 1, 12, 3),
+            "temperature": slider(_("temperature"), 0.1, 3, 1, 0.1),
+        }
+        super().__init__(controls, [[self.scores, self.masked, self.weights]])
+        self.masked.on_edit(self.guarded(self._take_edit))
+
+    def _build_views(self) -> None:
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
+        zero = np.zeros((1, 1))
+        hidden = _("“{row}” must not look at “{column}”")
+        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √d_k"], **look)
+        self.masked = MatrixView(
+            zero, kind="diverging", titles=["+ M"], editable=True, allowed=[[True]], masked_words=hidden,
+            masked_legend=_("−∞: not allowed"), hint=_("click a cell to allow it or forbid it"), **look,
+        )  # fmt: skip
+        self.weights = MatrixView(
+            zero, titles=[_("softmax: weights")], limits=(0.0, 1.0), allowed=[[True]], masked_words=hidden,
+            words=_("“{row}” looks at “{column}” with {value}"), **look | {"digits": 2},
+        )  # fmt: skip
+
+    def compute(self, text: str, block: int, head: int, kind: str, width: int, temperature: float) -> Masked:
+        ids = self.reading.ids(text)
+        T = len(ids)
+        allowed = self._own_mask(T) if kind == "own" else mask(kind, T, width)
+        seen = trace(self.reading.model, torch.tensor([ids]), allowed)
+        scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
+        masked = model.hide(scores, allowed)
+        weights = model.softmax(masked)
+        return Masked(
+            self.reading.labels(ids), allowed.numpy(), scores.numpy(), masked.numpy(), weights.numpy(), kind
+        )
+
+    def show(self, result: Masked) -> None:
+        names = {"rows": result.labels, "columns": result.labels, "alt": self.sentence(result)}
+        largest = float(np.abs(result.scores).max()) or 1.0
+        limits = (-largest, largest)
+        self.scores.update(values=result.scores, limits=limits, **names)
+        self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
+        self.weights.update(values=result.weights, allowed=result.allowed, **names)
+
+    def sentence(self, result: Masked) -> str:
+        T = len(result.labels)
+        hidden = int((~result.allowed).sum())
+        above = result.weights[np.triu_indices(T, 1)]
+        last = result.weights[-1]
+        text = ngettext(
+            "{T} tokens: {hidden} of {all} looks is forbidden, its weight is exactly 0.",
+            "{T} tokens: {hidden} of {all} looks are forbidden, their weights are exactly 0.",
+            hidden,
+        ).format(T=T, hidden=hidden, all=T * T)
+        empty = int((~result.allowed).all(axis=1).sum())
+        if empty:
+            return text + " " + ngettext(
+                "{empty} row may look nowhere: it becomes a row of zeros, not of NaN.",
+                "{empty} rows may look nowhere: they become rows of zeros, not of NaN.",
+                empty,
+            ).format(empty=empty)  # fmt: skip
+        text += " " + _("The last token, “{token}”, looks most at “{best}”, with {share}.").format(
+            token=result.labels[-1].strip(),
+            best=result.labels[int(last.argmax())],
+            share=percent(last.max(), 1),
+        )
+        if (above > 0).any():
+            return text + " " + _("Above the diagonal there are weights: here tokens look into the future.")
+        return text
+
+    def _own_mask(self, T: int) -> Tensor:
+        if self._own is None or len(self._own) != T:
+            self._own = model.causal_mask(T)  # a start that fits the text
+        return self._own
+
+    def _take_edit(self, allowed: np.ndarray) -> None:
+        self._own = torch.from_numpy(np.array(allowed))
+        if self.controls["kind"].value == "own":
+            self.update()
+        else:
+            self.controls["kind"].value = "own"
+
+
+def _short_story() -> str:
+    return example_story().partition(".")[0] + "."
+
+
+# ---- what leaks ----
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How far each position's prediction moves when one token is exchanged.  # moved (T,)"""
+
+    labels: list[str]
+    changed: int
+    new: str
+    kind: str
+    moved: np.ndarray  # total variation distance between the predictions before and after, 0 to 1
+
+
+class LeakProbe(Explorer):
+    """Exchange one token of a text and see whose predictions move, under each kind of mask."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self.figure = LiveFigure(8.2, 3.2)
+        text = text or example_story()
+        controls = {
+            "text": line(_("sentence"), text),
+            "position": whole(_("exchange token"), 2, self.reading.context, 4),
+            "new": line(_("for"), "Fuchs"),
+            "kind": choose(_("mask"), kind_names(), "causal"),
+            "width": whole(_("window or prefix"), 1, 12, 3),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
+        ids = self.reading.ids(text)
+        place = min(position, len(ids)) - 1
+        substitute = self._single_token(new, like=ids[place])
+        moved = movement(self.reading.model, ids, place, substitute, mask(kind, len(ids), width))
+        return Leak(self.reading.labels(ids), place, new, kind, moved)
+
+    def _single_token(self, new: str, like: int) -> int:
+        """The id of the typed word, with a space before it if the word it replaces has one."""
+        tokenizer = self.reading.tokenizer
+        space = " " if tokenizer.decode([like]).startswith(" ") else ""
+        ids = tokenizer.encode(space + new.strip())
+        if len(ids) != 1:
+            raise ReaderMistake(
+                ngettext(
+                    "“{new}” makes {count} token; exactly one is needed here.",
+                    "“{new}” makes {count} tokens; exactly one is needed here.",
+                    len(ids),
+                ).format(new=new, count=len(ids))
+            )
+        return ids[0]
+
+    def show(self, result: Leak) -> None:
+        self.figure.clear()
+        axes = self.figure.figure.add_subplot()
+        places = np.arange(len(result.labels))
+        colours = [
+            style.ROLES["gradient"] if p < result.changed else style.ROLES["attention"] for p in places
+        ]
+        axes.bar(places, result.moved, color=colours, width=0.7)
+        axes.axvspan(result.changed - 0.45, result.changed + 0.45, color=style.LIGHT.grid, zorder=0)
+        axes.set_xticks(places, labels=result.labels, rotation=50, ha="right", rotation_mode="anchor")
+        axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
+        axes.set_xlim(-0.7, len(places) - 0.3)
+        axes.set_ylabel(_("movement of\nthe prediction"))
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw()
+
+    def sentence(self, result: Leak) -> str:
+        before = int((result.moved[: result.changed] > 0).sum())
+        after = int((result.moved[result.changed :] > 0).sum())
+        text = _("Token {place}, “{old}”, becomes “{new}”.").format(
+            place=result.changed + 1, old=result.labels[result.changed].strip(), new=result.new.strip()
+        )
+        if result.new.strip() == result.labels[result.changed].strip("␣· "):
+            return text + " " + _("That is the same token: nothing can move.")
+        later = len(result.moved) - result.changed
+        if before == 0:
+            return text + " " + _(
+                "The {before} predictions before it stay exactly as they were; "
+                "from it on, {after} of {later} move."
+            ).format(before=result.changed, after=after, later=later)  # fmt: skip
+        return text + " " + _(
+            "{leaks} of the {before} predictions before it move as well: they have seen the future. A loss "
+            "measured like this would be cheated."
+        ).format(leaks=before, before=result.changed)  # fmt: skip
+
+
+def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tensor) -> np.ndarray:
+    """How far every position's prediction moves if the id at `place` is exchanged: (T,), from 0 to 1.
+
+    Measured as total variation distance: half the sum of the absolute differences of the probabilities.
+    """
+    both = torch.tensor([ids, ids])
+    both[1, place] = substitute
+    with torch.no_grad():
+        before, after = decoder(both, allowed).softmax(dim=-1)  # (T, V) twice
+    return (0.5 * (before - after).abs().sum(dim=-1)).numpy()
+
+
+# ---- in the right place: before softmax ----
+
+
+@dataclass(frozen=True)
+class Places:
+    """One row of three scores, the last hidden: weights if masked before, or after softmax.  # (3,)"""
+
+    hidden: float
+    before: np.ndarray
+    after: np.ndarray
+
+
+def masked_before_and_after(hidden: float) -> Places:
+    """Weights of the scores [1, 2, hidden], the third masked before softmax and, wrongly, after it."""
+    scores = torch.tensor([1.0, 2.0, hidden])
+    allowed = torch.tensor([True, True, False])
+    before = model.softmax(model.hide(scores[None], allowed[None]))[0]
+    after = scores.softmax(dim=-1) * allowed
+    return Places(hidden, before.numpy(), after.numpy())
+
+
+class BeforeOrAfter(Explorer):
+    """Move a score that should be hidden: masked after softmax, it still changes the visible weights."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.0, 2.9)
+        self._draw()
+        super().__init__({"hidden": slider(_("hidden score"), -4, 8, 2, 0.5)}, [[self.figure]])
+
+    compute = staticmethod(masked_before_and_after)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.subplots(1, 2, sharey=True)
+        names = [_("token 1"), _("token 2"), _("token 3\n(hidden)")]
+        self.bars, self.values = [], []
+        for ax, title, colour in zip(
+            axes,
+            (_("masked before softmax"), _("masked after softmax: wrong")),
+            (style.ROLES["attention"], style.ROLES["gradient"]),
+        ):
+            bars = ax.bar(range(3), [0, 0, 0], color=colour, width=0.6, tick_label=names)
+            ax.set(ylim=(0, 1.12), title=title)
+            self.bars.append(bars)
+            self.values.append([ax.text(i, 0, "", ha="center", va="bottom") for i in range(3)])
+        self.figure.moving(*(b for bars in self.bars for b in bars), *(v for vs in self.values for v in vs))
+
+    def show(self, result: Places) -> None:
+        for bars, texts, weights in zip(self.bars, self.values, (result.before, result.after)):
+            for bar, text, weight in zip(bars, texts, weights):
+                bar.set_height(float(weight))
+                text.set_text(number(weight))
+                text.set_y(float(weight) + 0.02)
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Places) -> str:
+        return _(
+            "Scores 1, 2 and, hidden, {hidden}. Masked before softmax the weights are {before}, whatever is "
+            "hidden. Masked afterwards they are {after}: together only {total}, and the hidden score "
+            "shines through."
+        ).format(
+            hidden=number(result.hidden, 1), before=vector(result.before), after=vector(result.after),
+            total=number(result.after.sum()),
+        )  # fmt: skip
+
+
+# ---- questions ----
+
+
+def guess_ones() -> Guess:
+    """How many looks a causal mask allows."""
+    return Guess(
+        _("How many ones are there in the causal mask of 5 tokens?"), checks.ones_of_five, kind="number"
+    )
+
+
+def guess_leak() -> Guess:
+    """Whose outputs a changed token moves."""
+    return Guess(
+        _("Under a causal mask you change token 3 of 5. Which outputs can move?"),
+        checks.outputs_that_move,
+        options=[_("only output 3"), _("outputs 1 to 3"), _("outputs 3 to 5"), _("all")],
+    )
+
+
+def guess_zero() -> Guess:
+    """What -inf becomes."""
+    return Guess(
+        _("A score of −∞ goes through softmax beside ordinary scores. Its weight is …"),
+        checks.weight_of_minus_infinity,
+        options=[_("very small, but above 0"), _("exactly 0"), _("not a number (NaN)")],
+    )
