@@ -1,0 +1,81 @@
+"""Checks of 10_sampling."""
+
+import math
+from collections.abc import Callable
+
+import torch
+
+from .. import sampling
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def temperature_towards_zero(answer: int) -> Feedback:
+    """Which option remains as the temperature goes to 0?"""
+    logits = torch.tensor([1.0, 3.0, 2.0])
+    certain = sampling.probabilities(logits, 1e-3)[logits.argmax()].item() > 0.999
+    if answer == (1 if certain else 0):
+        return right(_("Right: divided by something tiny, every lead becomes huge."))
+    if answer == 0:
+        return wrong(_("That is what a very high temperature does."))
+    return wrong(_("Softmax always shares out one whole. Who gets it?"))
+
+
+def kept_by_top_p(answer: float) -> Feedback:
+    """Is `answer` the number of tokens that top-p keeps of 0.5, 0.3, 0.15, 0.05 at p = 0.9?"""
+    logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
+    kept = int(sampling.stages(logits, top_p=0.9)[-1].survives.sum())
+    if answer == kept:
+        return right(_("Right: 0.5 + 0.3 is 0.8, not enough; with 0.15 it is 0.95."))
+    if answer == kept - 1:
+        return wrong(_("0.5 + 0.3 is only 0.8. The set has to reach 0.9."))
+    return wrong(_("Add from the most probable on until you reach 0.9."))
+
+
+def what_temperature_keeps(answer: int) -> Feedback:
+    """Which option does temperature leave as it is?"""
+    logits = torch.tensor([0.3, -1.0, 2.0])
+    cold, warm = (sampling.probabilities(logits, t).argsort() for t in (0.5, 1.5))
+    if answer == (1 if torch.equal(cold, warm) else 0):
+        return right(_("Right: dividing all logits by the same positive number changes no ranking."))
+    return wrong(_("That moves. Divide all logits by the same number: what can not change by that?"))
+
+
+def top_k(function: Callable | None) -> Feedback:
+    """Does `function(logits, k)` lower all but the k largest of logits (V,) to -inf?"""
+    logits = torch.tensor([0.5, 3.0, -1.0, 2.0, 1.0])
+    before = logits.clone()
+    try:
+        answer = function(logits, 2)
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    if not isinstance(answer, torch.Tensor) or answer.shape != before.shape:
+        return wrong(_("The result must have the shape of the logits."))
+    if not torch.equal(logits, before):
+        return wrong(_("Your function changes the logits it was given; make a copy."))
+    expected = sampling.keep_top_k(before, 2)
+    suspects = {
+        _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."): before
+        * (expected > -math.inf),
+        _("You keep the smallest instead of the largest."): -sampling.keep_top_k(-before, 2),
+        _("These are probabilities; logits are wanted, with −∞ where a token is out."): expected.softmax(-1),
+        _("One too few is kept."): sampling.keep_top_k(before, 1),
+        _("One too many is kept."): sampling.keep_top_k(before, 3),
+    }
+    for text, suspect in suspects.items():
+        if torch.equal(answer, suspect):
+            return wrong(text)
+    if not torch.equal(answer, expected):
+        return wrong(_("The two largest must stay as they are, all others become −∞."))
+    try:
+        large = function(before.clone(), 9)
+    except Exception as error:
+        text = _("For k = 2 it is right; with k larger than the vocabulary it stops: {text}")
+        return wrong(text.format(text=error))
+    if not torch.equal(large, before):
+        return wrong(_("If k is larger than the vocabulary, nothing may change."))
+    return right(_("Right: the survivors keep their logits, the others have no chance any more."))
