@@ -334,6 +334,16 @@ def test_the_decoder_gives_one_logit_per_vocabulary_entry_and_position():
     assert_close(model(ids), F.layer_norm(x, (8,)) @ model.token_embedding.weight.T)
 
 
+def test_a_post_norm_decoder_ends_on_the_norm_of_its_last_block():
+    """Vaswani et al. 2017: nothing is normalized twice."""
+    model = decoder(norm="post")
+    x = model.token_embedding.weight[random_ids(0, 2, 5)] + model.position_embedding.weight[:5]
+    for each in model.blocks:
+        x = each(x)
+    assert_close(model(random_ids(0, 2, 5)), x @ model.head.weight.T)
+    assert not list(model.final_norm.parameters())
+
+
 def test_the_first_block_receives_token_plus_position():
     """F29: [0.2, 0.5] + [0.1, -0.2] = [0.3, 0.3]."""
     model = decoder(Config(vocab_size=3, context=4, width=2, heads=1, blocks=1))
@@ -346,12 +356,13 @@ def test_the_first_block_receives_token_plus_position():
     assert_close(seen[0][0, 1], torch.tensor([0.3, 0.3]))
 
 
-def test_there_is_no_position_row_beyond_the_context():
-    """F30: a context of 256 has no row for position 10000."""
+@pytest.mark.parametrize("position", [256, 10_000])
+def test_there_is_no_position_row_beyond_the_context(position):
+    """F30: a context of 256 has no row for position 10000, nor for the one that comes next."""
     model = decoder(context=256)
     assert model(torch.zeros(1, 256, dtype=torch.long)).shape == (1, 256, 30)
-    with pytest.raises(ValueError, match="no position row for position 10000: the table ends at 255"):
-        model(torch.zeros(1, 10_001, dtype=torch.long))
+    with pytest.raises(ValueError, match=f"no position row for position {position}: the table ends at 255"):
+        model(torch.zeros(1, position + 1, dtype=torch.long))
 
 
 @pytest.mark.parametrize("wrong", [-1, 30, 50_256])
