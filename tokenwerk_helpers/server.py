@@ -1,11 +1,11 @@
 """The kernel's websocket without a stall of 40 ms; JupyterLab loads this module, notebooks never do.
 
-With its settings untouched, the server waits before each small second message until the browser has acknowledged
-the first (Nagle's algorithm), and the browser holds that acknowledgement back for about 40 ms (delayed ACK). A
-slider that answers within a frame then answers every other time after three. To lift it where JupyterLab is
-started by hand:
+With its settings untouched, the server waits before each small second message until the browser has
+acknowledged the first (Nagle's algorithm), and the browser holds that acknowledgement back for about 40 ms
+(delayed ACK). A slider that answers within a frame then needs three for every other answer. To lift it where
+JupyterLab is started by hand, give it the option
 
-    jupyter lab --ServerApp.kernel_websocket_connection_class=tokenwerk_helpers.server.PromptWebsocketConnection
+    --ServerApp.kernel_websocket_connection_class=tokenwerk_helpers.server.PromptWebsocketConnection
 """
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
