@@ -1,6 +1,18 @@
 """One check per exercise: it names the broken property and keeps the answer to itself."""
 
-from . import mlp, normalization, parameter_counting, residual, self_attention, start
+from . import (
+    block,
+    causal_mask,
+    decoder,
+    embeddings,
+    mlp,
+    normalization,
+    parameter_counting,
+    residual,
+    sampling,
+    self_attention,
+    start,
+)
 from .feedback import Feedback, not_attempted
 
 __all__ = ["Feedback", "not_attempted"]

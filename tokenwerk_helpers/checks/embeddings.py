@@ -1,0 +1,80 @@
+"""Checks of 07_embeddings."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from .. import model
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def token_plus_position(answer: Sequence[float]) -> Feedback:
+    """Is `answer` [0.2, 0.5] + [0.1, -0.2]?"""
+    if len(answer) == 4:
+        return wrong(_("The lists are added, not put one behind the other: the width stays the same."))
+    if len(answer) != 2:
+        return wrong(_("A list of two components plus a list of two components: how many come out?"))
+    given = torch.tensor(answer, dtype=torch.float32)
+    if torch.allclose(given, torch.tensor([0.2, 0.5]) + torch.tensor([0.1, -0.2]), atol=1e-4):
+        return right(
+            _("Right: component by component. From now on both pieces of information are in one list.")
+        )
+    return wrong(_("Add the first components, then the second ones. Mind the sign."))
+
+
+def position_without_row(answer: int) -> Feedback:
+    """Which option tells what happens beyond the position table?"""
+    decoder = model.Decoder(model.Config(vocab_size=5, context=4, width=4, heads=1, blocks=1))
+    try:
+        decoder(torch.zeros(1, 5, dtype=torch.long))
+        refuses = False
+    except ValueError:
+        refuses = True
+    if answer == (2 if refuses else 1):
+        return right(_("Right: a learned table has the rows that were learned and no others."))
+    if answer == 0:
+        return wrong(_("A sine code could be computed. A learned row can only be looked up."))
+    return wrong(_("Then two positions would share a row, and nobody decided that."))
+
+
+def order_without_positions(answer: int) -> Feedback:
+    """Which option tells what attention without mask and positions makes of another order?"""
+    torch.manual_seed(0)
+    layer, x = model.CausalSelfAttention(8, 2), torch.randn(1, 3, 8)
+    everywhere = torch.ones(3, 3, dtype=torch.bool)
+    with torch.no_grad():
+        same = torch.allclose(layer(x, everywhere)[0, 1], layer(x[:, [2, 1, 0]], everywhere)[0, 1], atol=1e-6)
+    if answer == (0 if same else 1):
+        return right(_("Right: a weighted sum does not know in which order its terms came."))
+    return wrong(_("“bites” compares itself with the same two words both times. Does a sum have an order?"))
+
+
+def embed(function: Callable | None) -> Feedback:
+    """Does `function(ids, token_table, position_table)` add token and position rows, (B, T) -> (B, T, D)?"""
+    torch.manual_seed(2)
+    tokens, positions = torch.randn(10, 3), torch.randn(6, 3)
+    ids = torch.tensor([[4, 4, 9, 0], [1, 4, 2, 9]])  # (B, T)
+    try:
+        answer = function(ids.clone(), tokens.clone(), positions.clone())
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    if not isinstance(answer, torch.Tensor) or answer.shape != (2, 4, 3):
+        return wrong(_("For ids (2, 4) and tables of width 3 the result has the shape (2, 4, 3)."))
+    suspects = {
+        _("The position is missing: the same token has the same list everywhere."): tokens[ids],
+        _("Positions are counted from 0; you begin with row 1."): tokens[ids] + positions[1:5],
+        _("You look up the position row by the token's id."): tokens[ids] + positions[ids.clamp(max=5)],
+        _("The lists are multiplied; they should be added."): tokens[ids] * positions[:4],
+        _("The positions run backwards."): tokens[ids] + positions[:4].flip(0),
+    }
+    for text, suspect in suspects.items():
+        if torch.allclose(answer, suspect, atol=1e-6):
+            return wrong(text)
+    if torch.allclose(answer, tokens[ids] + positions[:4], atol=1e-6):
+        return right(_("Right: what it is plus where it stands."))
+    return wrong(_("The numbers differ: row of the token plus row of the position 0 to T − 1."))

@@ -1,0 +1,355 @@
+"""Live views of 07_embeddings: byte pair encoding, position tables, the window of the context."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from matplotlib.patches import FancyBboxPatch
+from torch import Tensor
+
+from .. import sampling
+from ..checks import embeddings as checks
+from ..language import _, ngettext
+from ..tokenizer import Tokenizer
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer, ReaderMistake
+from .controls import choose, line, whole
+from .guess import Guess
+from .numbers import number
+from .reading import Reading, example_story
+
+# ---- byte pair encoding, merge by merge ----
+
+LONGEST = 120  # bytes of a text that still fit the picture
+
+
+@dataclass(frozen=True)
+class Split:
+    """A text as a tokenizer that knows the first `merges` merges splits it."""
+
+    text: str
+    merges: int
+    pieces: list[str]  # printable labels
+    byte_count: int
+    newest: tuple[str, str] | None  # the merge learned last
+    uses_newest: list[bool]  # per piece: is it what the newest merge makes?
+
+
+def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
+    """Encode the text with the first `merges` merges of the tokenizer."""
+    young = Tokenizer(tokenizer.merges[:merges])
+    ids = young.encode(text)
+    newest = tokenizer.merges[merges - 1] if merges else None
+    made = b"".join(newest) if newest else None
+    labels = None
+    if newest:
+        index = {token: id for id, token in enumerate(young.tokens) if token}
+        labels = tuple(young.labels([index[part] for part in newest]))
+    return Split(
+        text, merges, young.labels(ids), len(text.encode("utf-8", "replace")), labels,
+        [young.tokens[id] == made for id in ids],
+    )  # fmt: skip
+
+
+class Merges(Explorer):
+    """Type a text and watch it grow together as the tokenizer learns merge after merge."""
+
+    def __init__(self, tokenizer: Tokenizer | None = None, text: str | None = None):
+        self.tokenizer = tokenizer or Reading().tokenizer
+        self.figure = LiveFigure(8.6, 2.5)
+        controls = {
+            "text": line(_("text"), text or example_story()),
+            "merges": whole(_("merges learned"), 0, len(self.tokenizer.merges), 60),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, merges: int) -> Split:
+        if len(text.encode("utf-8", "replace")) > LONGEST:
+            raise ReaderMistake(
+                _("At most {limit} bytes fit into this picture: shorten the text.").format(limit=LONGEST)
+            )
+        return split_with(self.tokenizer, text, merges)
+
+    def show(self, result: Split) -> None:
+        self.figure.clear()
+        axes = self.figure.figure.add_axes((0, 0, 1, 1))
+        self.figure.figure.set_layout_engine("none")
+        axes.set_axis_off()
+        axes.set(xlim=(0, 100), ylim=(0, 10))
+        self._draw_pieces(axes, result)
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw()
+
+    def _draw_pieces(self, axes, result: Split) -> None:
+        left, top, height = 0.5, 7.6, 1.8
+        for piece, new in zip(result.pieces, result.uses_newest):
+            width = 1.0 + 0.92 * len(piece)
+            if left + width > 99.5:
+                left, top = 0.5, top - 2.4
+            colour = style.ROLES["embedding"]
+            axes.add_patch(
+                FancyBboxPatch(
+                    (left, top),
+                    width,
+                    height,
+                    boxstyle="round,pad=0,rounding_size=0.35",
+                    facecolor=colour if new else "none",
+                    edgecolor=colour,
+                    linewidth=1.2,
+                )
+            )
+            ink = style.LIGHT.paper if new else style.LIGHT.ink
+            axes.text(
+                left + width / 2, top + height / 2, piece, ha="center", va="center", color=ink,
+                fontsize=style.SMALL_SIZE, family="DejaVu Sans Mono",
+            )  # fmt: skip
+            left += width + 0.5
+
+    def sentence(self, result: Split) -> str:
+        text = ngettext(
+            "{merges} merges learned: {bytes} bytes make {count} token.",
+            "{merges} merges learned: {bytes} bytes make {count} tokens.",
+            len(result.pieces),
+        ).format(merges=result.merges, bytes=result.byte_count, count=len(result.pieces))
+        if result.newest is None:
+            return text + " " + _("Nothing is merged yet: every byte is a token of its own.")
+        text += " " + _("The newest merge: “{left}” + “{right}”.").format(
+            left=result.newest[0], right=result.newest[1]
+        )
+        uses = sum(result.uses_newest)
+        if uses:
+            used = ngettext("It is used here {n} time.", "It is used here {n} times.", uses)
+            return text + " " + used.format(n=uses)
+        return text
+
+
+# ---- two tables of positions ----
+
+
+def sine_table(T: int, D: int) -> Tensor:
+    """The fixed position codes of 2017: row t, pair i holds sin and cos of t / 10000^(2i/D).  # (T, D)
+
+    Vaswani et al. 2017, section 3.5. ValueError for an odd width.
+    """
+    if D % 2:
+        raise ValueError(f"the codes come in pairs of sine and cosine: width {D} is odd")
+    t = torch.arange(T, dtype=torch.float64)[:, None]
+    rates = 10000.0 ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
+    table = torch.empty(T, D, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(t * rates)
+    table[:, 1::2] = torch.cos(t * rates)
+    return table.float()
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A table of positions, and how alike its rows are to one of them (cosine)."""
+
+    kind: str
+    table: np.ndarray  # (T, D)
+    position: int
+    likeness: np.ndarray  # (T,)
+
+
+class PositionTables(Explorer):
+    """The fixed sine codes of 2017 beside the table that the shipped model has learned."""
+
+    def __init__(self, pretrained=None):
+        self.reading = Reading(pretrained)
+        learned = self.reading.model.position_embedding.weight.detach()
+        self.tables = {"sine": sine_table(*learned.shape), "learned": learned}
+        self.matrix = MatrixView(
+            np.zeros((1, 1)), kind="diverging", cell_size=7, digits=-1, row_axis=_("position"),
+            column_axis=_("component"), max_height=420,
+            words=_("position {row}, component {column}: {value}"),
+        )  # fmt: skip
+        self.figure = LiveFigure(7.4, 2.4)
+        self._draw(len(learned))
+        controls = {
+            "kind": choose(
+                _("table"), [(_("sine and cosine (2017)"), "sine"), (_("learned"), "learned")], "sine"
+            ),
+            "position": whole(_("compare with"), 0, len(learned) - 1, 20),
+        }
+        super().__init__(controls, [[self.matrix], [self.figure]])
+
+    def compute(self, kind: str, position: int) -> Positions:
+        table = self.tables[kind]
+        likeness = torch.cosine_similarity(table, table[position : position + 1], dim=-1)
+        return Positions(kind, table.numpy(), position, likeness.numpy())
+
+    def _draw(self, T: int) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(-1, T), ylim=(-1.1, 1.1))
+        axes.set(xlabel=_("position"), ylabel=_("likeness\n(cosine)"))
+        axes.grid(True)
+        (self.curve,) = axes.plot([], [], color=style.ROLES["embedding"], marker="o", markersize=3)
+        (self.here,) = axes.plot([], [], "o", color=style.ROLES["gradient"], markersize=7)
+        self.figure.moving(self.curve, self.here)
+
+    def show(self, result: Positions) -> None:
+        T, D = result.table.shape
+        self.matrix.update(
+            values=result.table, rows=[str(t) for t in range(T)], columns=[str(d) for d in range(D)],
+            selected=result.position, alt=self.sentence(result),
+        )  # fmt: skip
+        self.curve.set_data(np.arange(T), result.likeness)
+        self.here.set_data([result.position], [1.0])
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Positions) -> str:
+        T, D = result.table.shape
+        others = np.delete(np.arange(T), result.position)
+        nearest = int(others[result.likeness[others].argmax()])
+        text = _(
+            "{T} positions, {D} numbers each. Most like position {here} is position {nearest} ({cosine})."
+        )
+        text = text.format(
+            T=T, D=D, here=result.position, nearest=nearest, cosine=number(result.likeness[nearest])
+        )
+        if result.kind == "sine":
+            pairs = result.table[:, 0::2] ** 2 + result.table[:, 1::2] ** 2
+            return text + " " + _("In every pair sin² + cos² = {sum}: all rows are equally long.").format(
+                sum=number(pairs.mean(), 3)
+            )  # fmt: skip
+        lengths = np.linalg.norm(result.table, axis=1)
+        return text + " " + _("Learned rows are between {short} and {long} long.").format(
+            short=number(lengths.min()), long=number(lengths.max())
+        )  # fmt: skip
+
+
+# ---- the window slides and is numbered anew ----
+
+
+@dataclass(frozen=True)
+class Window:
+    """The text so far and the part of it that the model can read."""
+
+    tokens: list[str]
+    first: int  # index of the first token in the window
+    context: int
+
+
+def window(tokens: list[str], length: int, context: int) -> Window:
+    """The first `length` tokens of a text, of which the last `context` are in the window."""
+    so_far = tokens[:length]
+    kept = sampling.window(list(range(len(so_far))), context)
+    return Window(so_far, kept[0], context)
+
+
+class SlidingWindow(Explorer):
+    """A text grows, the window keeps its last tokens and numbers them from 0 again."""
+
+    def __init__(self, pretrained=None):
+        reading = Reading(pretrained)
+        self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
+        self.figure = LiveFigure(8.6, 1.7)
+        controls = {
+            "length": whole(_("tokens so far"), 1, len(self.tokens), 8),
+            "context": whole(_("context"), 2, 12, 5),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, length: int, context: int) -> Window:
+        return window(self.tokens, length, context)
+
+    def show(self, result: Window) -> None:
+        self.figure.clear()
+        axes = self.figure.figure.add_axes((0, 0, 1, 1))
+        self.figure.figure.set_layout_engine("none")
+        axes.set_axis_off()
+        axes.set(xlim=(-1.4, len(self.tokens)), ylim=(-0.1, 3))
+        axes.text(
+            -0.1,
+            2.35,
+            _("position"),
+            ha="right",
+            va="center",
+            fontsize=style.SMALL_SIZE,
+            color=style.LIGHT.soft,
+        )
+        axes.text(
+            -0.1, 1.15, _("token"), ha="right", va="center", fontsize=style.SMALL_SIZE, color=style.LIGHT.soft
+        )
+        for i, token in enumerate(result.tokens):
+            self._draw_token(axes, i, token, i - result.first)
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw()
+
+    def _draw_token(self, axes, i: int, token: str, position: int) -> None:
+        inside = position >= 0
+        colour = style.ROLES["embedding"] if inside else style.ROLES["masked"]
+        axes.add_patch(
+            FancyBboxPatch(
+                (i + 0.06, 0.7),
+                0.88,
+                0.9,
+                boxstyle="round,pad=0,rounding_size=0.1",
+                facecolor="none",
+                edgecolor=colour,
+                linewidth=1.2,
+                hatch=None if inside else style.MASK_HATCH,
+            )
+        )
+        if inside:
+            axes.text(i + 0.5, 2.35, str(position), ha="center", va="center", color=colour, fontweight="bold")
+        ink = style.LIGHT.ink if inside else style.LIGHT.soft
+        axes.text(i + 0.5, 0.35, token, ha="center", va="center", color=ink, fontsize=style.SMALL_SIZE - 1)
+
+    def sentence(self, result: Window) -> str:
+        count = len(result.tokens) - result.first
+        text = ngettext(
+            "{length} token so far, a window of {context}: the positions run from 0 to {last}.",
+            "{length} tokens so far, a window of {context}: the positions run from 0 to {last}.",
+            len(result.tokens),
+        ).format(length=len(result.tokens), context=result.context, last=count - 1)
+        if not result.first:
+            return text + " " + _("All of them fit.")
+        return text + " " + ngettext(
+            "{lost} token has dropped out; “{first}” now stands at position 0.",
+            "{lost} tokens have dropped out; “{first}” now stands at position 0.",
+            result.first,
+        ).format(lost=result.first, first=result.tokens[result.first])  # fmt: skip
+
+
+# ---- questions ----
+
+
+def guess_sum() -> Guess:
+    """The chapter's sum of token and position."""
+    return Guess(
+        _("Token list [0.2, 0.5], position list [0.1, -0.2]. What does the first block receive?"),
+        checks.token_plus_position,
+        kind="vector",
+    )
+
+
+def guess_missing_row() -> Guess:
+    """A position beyond the table."""
+    return Guess(
+        _("The position table has 256 rows. What does the model do with position 10000?"),
+        checks.position_without_row,
+        options=[
+            _("It computes the missing row"),
+            _("It takes the last row"),
+            _("It cannot: there is no such row"),
+        ],
+    )
+
+
+def guess_order() -> Guess:
+    """Order without positions."""
+    return Guess(
+        _(
+            "Self-attention without mask and without position embeddings reads “dog bites man” and "
+            "“man bites dog”. What does it find at “bites”?"
+        ),
+        checks.order_without_positions,
+        options=[_("the same list both times"), _("two different lists")],
+    )
