@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def nbval(*paths: Path) -> str:
-    """Run nbval on notebooks of one folder, strictly, with the project's settings, in a process of its own."""
+    """Run nbval strictly on notebooks of one folder, with the project's settings, in its own process."""
     folder = paths[0].parent
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "--color=no", "-rpf", f"--rootdir={folder}"]
     command += ["-c", str(ROOT / "pyproject.toml"), *(path.name for path in paths)]
