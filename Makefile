@@ -4,7 +4,7 @@
 #   make test        prove it: units, properties, notebooks, a real browser
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
-#   make retrain     train the shipped model again and print what it can do (one to two minutes)
+#   make retrain     train the shipped model again and print what it can do (four to five minutes)
 #   make benchmark   slider latency, import time, running time of the notebooks
 #   make lint        style of the code
 

@@ -1,9 +1,9 @@
 """Train the shipped model again and report what it can do: `python -m tokenwerk_helpers.retrain`.
 
-Writes weights, config, vocabulary and checkpoints to `tokenwerk_helpers/weights/` (or `--folder`). With
-`--try 0 1 2` nothing is written: several seeds are trained and compared. What a model can do hardly depends
-on the seed, which head does it depends on nothing else; the shipped seed is the one whose heads read most
-clearly, and `about` in config.json says so, with the figures of all seeds tried.
+Writes weights, config, vocabulary and checkpoints to `tokenwerk_helpers/weights/` (or `--folder`). What a
+model can do hardly depends on the seed; which head does it depends on nothing but the seed. So the seed is
+chosen by how clearly its heads read: `--try 0 1 2` trains several and ships none, keeps their figures in
+`weights/seeds.json`, and from there they go into `about` in config.json.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def new_tokenizer() -> Tokenizer:
 
 
 def config(tokenizer: Tokenizer) -> Config:
-    """The shape of the shipped model: small enough to train in a minute or two, deep enough for induction."""
+    """The shape of the shipped model: small enough to train in minutes, deep enough for induction."""
     return Config(vocab_size=len(tokenizer), context=64, width=64, heads=4, blocks=2)
 
 
@@ -57,11 +57,15 @@ def rounded(measured: Measured) -> dict[str, float]:
     return {"loss": round(measured.loss, 4)} | {name: round(x, 4) for name, x in measured.right.items()}
 
 
+def begin(tokenizer: Tokenizer, seed: int, steps: int) -> Training:
+    """The training of the shipped model, before its first step."""
+    batches = fresh_batches(tokenizer, BATCH, seed)
+    return train(config(tokenizer), batches, seed=seed, steps=steps)
+
+
 def run(tokenizer: Tokenizer, seed: int, steps: int, at_checkpoint=None) -> Decoder:
     """Train one model; `at_checkpoint(step, model)` is called at each step in CHECKPOINTS."""
-    training: Training = train(
-        config(tokenizer), fresh_batches(tokenizer, BATCH, seed), seed=seed, steps=steps
-    )
+    training = begin(tokenizer, seed, steps)
     if at_checkpoint:
         at_checkpoint(0, training.model)
     for progress in (bar := tqdm(training, total=steps, desc=f"seed {seed}", mininterval=1)):
@@ -106,7 +110,7 @@ def examine(model: Decoder, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def describe(figures: dict[str, Any]) -> str:
-    """The figures as lines of text, each goal with whether it is reached."""
+    """The figures as lines of text: what was measured, then each goal and whether it is reached."""
     lines = []
     for name in ("validation", "held_out"):
         part = figures[name]
@@ -118,12 +122,15 @@ def describe(figures: dict[str, Any]) -> str:
             f"{role:10} block {head['block']} head {head['head']} looks {head['looks']:.2f}; "
             f"without it: loss {head['loss_without']:+.3f}, {ability} {right:.1%}"
         )
-    gap = figures["validation"]["loss"] - figures["validation"]["floor"]
-    lines += [
-        f"goal {name} >= {goal:.0%}: {_met(figures['held_out'][name] >= goal)}"
-        for name, goal in GOALS.items()
-    ]
-    return "\n".join([*lines, f"goal within {GAP_GOAL} of the floor: {gap:.4f}, {_met(gap <= GAP_GOAL)}"])
+    return "\n".join(lines + goals(figures))
+
+
+def goals(figures: dict[str, Any]) -> list[str]:
+    """Each goal, measured on held-out combinations, and whether it is reached."""
+    held_out = figures["held_out"]
+    lines = [f"goal {name} >= {goal:.0%}: {_met(held_out[name] >= goal)}" for name, goal in GOALS.items()]
+    gap = held_out["loss"] - held_out["floor"]
+    return [*lines, f"goal within {GAP_GOAL} of the floor: {gap:.4f}, {_met(gap <= GAP_GOAL)}"]
 
 
 def _met(reached: bool) -> str:
