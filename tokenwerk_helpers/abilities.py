@@ -8,6 +8,7 @@
 Attention is not importance: a head may look at the right word and not be needed, so both are measured.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
@@ -46,10 +47,8 @@ def places(story: Story, tokenizer: Tokenizer) -> Iterator[Place]:
     ends = list(accumulate(len(tokenizer.tokens[id]) for id in row))  # in bytes, as tokens are
 
     def positions(span: Span) -> tuple[int, int]:
-        start, end = (len(story.text[:at].encode()) for at in span)
-        return next(i for i, e in enumerate(ends) if e > start), next(
-            i for i, e in enumerate(ends) if e >= end
-        )
+        start, end = (len(story.text[:at].encode("utf-8")) for at in span)
+        return bisect_right(ends, start), bisect_left(ends, end)
 
     for mark in story.marks:
         at, _ = positions(mark.span)

@@ -183,11 +183,10 @@ class Story(NamedTuple):
 class Draft:
     """A story being written: its text so far, the choices made, and the places where earlier words decide.
 
-    dice: `dice.pick(n)` returns an index below n, `dice.branch(probabilities)` an index into the
-    probabilities. split: "train" leaves out the pairs in HELD_OUT, "held_out" takes them wherever there are
-    some, "all" draws from
-        everything. Probabilities are those of the grammar that writes the story; "held_out" stories are
-        given the probability they have under "all", which knows nothing of held-out pairs.
+    dice: `dice.pick(n)` returns an index below n, `dice.branch(probabilities)` an index into them.
+    split: "train" leaves out the pairs in HELD_OUT; "all" draws from everything; "held_out" takes held-out
+    pairs wherever there are some, and gives them the probability they have under "all": what they cost a
+    reader who does not know that they are held out.
     """
 
     def __init__(self, dice, split: str = "train"):
