@@ -99,9 +99,8 @@ class Lab:
         return environment
 
     def _wait_until_up(self) -> None:
-        for _ in range(600):
-            if self.process.poll() is not None:
-                break
+        deadline = time.monotonic() + 2 * PATIENCE / 1000
+        while self.process.poll() is None and time.monotonic() < deadline:
             try:
                 urllib.request.urlopen(f"{self.url}/api", timeout=30).close()
                 return
