@@ -12,6 +12,7 @@ from . import (
     sampling,
     self_attention,
     start,
+    training,
 )
 from .feedback import Feedback, not_attempted
 

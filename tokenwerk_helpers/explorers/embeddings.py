@@ -58,7 +58,7 @@ class Merges(Explorer):
 
     def __init__(self, tokenizer: Tokenizer | None = None, text: str | None = None):
         self.tokenizer = tokenizer or Reading().tokenizer
-        self.figure = LiveFigure(8.6, 2.5)
+        self.figure = LiveFigure(8.6, 1.75)
         controls = {
             "text": line(_("text"), text or example_story()),
             "merges": whole(_("merges learned"), 0, len(self.tokenizer.merges), 60),
@@ -77,7 +77,7 @@ class Merges(Explorer):
         axes = self.figure.figure.add_axes((0, 0, 1, 1))
         self.figure.figure.set_layout_engine("none")
         axes.set_axis_off()
-        axes.set(xlim=(0, 100), ylim=(0, 10))
+        axes.set(xlim=(0, 100), ylim=(0, 7))
         self._draw_pieces(axes, result)
         if self.figure.dark:
             style.paint(self.figure.figure, dark=True)
@@ -85,11 +85,11 @@ class Merges(Explorer):
         self.figure.redraw()
 
     def _draw_pieces(self, axes, result: Split) -> None:
-        left, top, height = 0.5, 7.6, 1.8
+        left, top, height = 0.5, 5.0, 1.8
         for piece, new in zip(result.pieces, result.uses_newest):
             width = 1.0 + 0.92 * len(piece)
             if left + width > 99.5:
-                left, top = 0.5, top - 2.4
+                left, top = 0.5, top - 2.3
             colour = style.ROLES["embedding"]
             axes.add_patch(
                 FancyBboxPatch(
@@ -247,7 +247,7 @@ class SlidingWindow(Explorer):
     def __init__(self, pretrained=None):
         reading = Reading(pretrained)
         self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
-        self.figure = LiveFigure(8.6, 1.7)
+        self.figure = LiveFigure(8.6, 1.15)
         controls = {
             "length": whole(_("tokens so far"), 1, len(self.tokens), 8),
             "context": whole(_("context"), 2, 12, 5),
@@ -262,19 +262,11 @@ class SlidingWindow(Explorer):
         axes = self.figure.figure.add_axes((0, 0, 1, 1))
         self.figure.figure.set_layout_engine("none")
         axes.set_axis_off()
-        axes.set(xlim=(-1.4, len(self.tokens)), ylim=(-0.1, 3))
-        axes.text(
-            -0.1,
-            2.35,
-            _("position"),
-            ha="right",
-            va="center",
-            fontsize=style.SMALL_SIZE,
-            color=style.LIGHT.soft,
-        )
-        axes.text(
-            -0.1, 1.15, _("token"), ha="right", va="center", fontsize=style.SMALL_SIZE, color=style.LIGHT.soft
-        )
+        axes.set(xlim=(-1.2, len(self.tokens)), ylim=(0, 1.75))
+        for height, name in ((1.15, _("position")), (0.35, _("token"))):
+            axes.text(
+                -0.1, height, name, ha="right", va="center", color=style.LIGHT.soft, fontsize=style.SMALL_SIZE
+            )
         for i, token in enumerate(result.tokens):
             self._draw_token(axes, i, token, i - result.first)
         if self.figure.dark:
@@ -298,7 +290,7 @@ class SlidingWindow(Explorer):
             )
         )
         if inside:
-            axes.text(i + 0.5, 2.35, str(position), ha="center", va="center", color=colour, fontweight="bold")
+            axes.text(i + 0.5, 1.15, str(position), ha="center", va="center", color=colour, fontweight="bold")
         ink = style.LIGHT.ink if inside else style.LIGHT.soft
         axes.text(i + 0.5, 0.35, token, ha="center", va="center", color=ink, fontsize=style.SMALL_SIZE - 1)
 

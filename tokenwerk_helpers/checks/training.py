@@ -1,0 +1,79 @@
+"""Checks of 11_training."""
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+
+from .. import training
+from ..language import _
+from .feedback import Feedback, not_attempted, right, wrong
+
+
+def loss_at_the_start(answer: int) -> Feedback:
+    """Which option is the loss of uniform guessing among 100 tokens?"""
+    loss = F.cross_entropy(torch.zeros(1, 100), torch.tensor([7])).item()
+    options = [0, 1, math.log(100), 100]
+    nearest = min(range(4), key=lambda i: abs(options[i] - loss))
+    if answer == nearest:
+        return right(_("Right: every token has the probability 1/100, and −ln(1/100) = ln 100."))
+    if answer == 0:
+        return wrong(_("A loss of 0 would mean: always certain, always right."))
+    return wrong(_("Which probability does the right token get if all are alike? The loss is −ln of it."))
+
+
+def predictions_of_a_text(answer: float) -> Feedback:
+    """Is `answer` the number of predictions that 22 ids train?"""
+    ids, targets = training.batch([list(range(22))])
+    if answer == targets.numel() and ids.shape == targets.shape:
+        return right(_("Right: every id but the last is a question, every id but the first an answer."))
+    if answer == 1:
+        return wrong(_("The model answers at every position at once, not just at the end."))
+    return wrong(_("The answers are the ids, shifted by one. How many pairs are there?"))
+
+
+def ten_stories(answer: int) -> Feedback:
+    """Which option tells what training on very few examples does?"""
+    if answer == 1:
+        return right(_("Right: it learns the ten by heart. That is called overfitting. Try it above."))
+    if answer == 0:
+        return wrong(_("The floor holds for new stories. Ten known ones can be learned by heart."))
+    return wrong(_("Ten stories are easily learned. Which of the two losses sees that?"))
+
+
+def shifted(function: Callable | None) -> Feedback:
+    """Does `function(logits, ids)` return the mean loss of predicting each next id? (B, T, V), (B, T)"""
+    generator = torch.Generator().manual_seed(4)
+    logits = torch.randn(2, 6, 5, generator=generator)
+    ids = torch.randint(0, 5, (2, 6), generator=generator)
+    try:
+        answer = function(logits.clone(), ids.clone())
+    except Exception as error:
+        return wrong(
+            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
+        )
+    if answer is None or answer is ...:
+        return not_attempted()
+    answer = torch.as_tensor(answer, dtype=torch.float32)
+    if answer.dim():
+        return wrong(_("One number is wanted, the mean over all predictions."))
+    expected = F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+    if torch.allclose(answer, expected, atol=1e-4):
+        return right(_("Right: what was read up to t is compared with what stands at t + 1."))
+    log_p = logits.log_softmax(-1)
+    suspects = {
+        _("Not shifted: each position is asked for the token it has just read."): F.cross_entropy(
+            logits.flatten(0, 1), ids.flatten()
+        ),
+        _("Shifted the wrong way: the model is asked for the token before."): F.cross_entropy(
+            logits[:, 1:].flatten(0, 1), ids[:, :-1].flatten()
+        ),
+        _("That is the sum; the mean is wanted."): expected * 10,
+        _("The sign is the wrong way round: the loss is −ln p."): -expected,
+        _("Only the last position is counted."): -log_p[:, -2].gather(1, ids[:, -1:]).mean(),
+    }
+    for text, suspect in suspects.items():
+        if torch.allclose(answer, suspect, atol=1e-4):
+            return wrong(text)
+    return wrong(_("The number differs. Logits of positions 0 to T − 2 go with ids 1 to T − 1."))

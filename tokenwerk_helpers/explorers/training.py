@@ -1,0 +1,382 @@
+"""Live views of 11_training: targets, a training in the page, the stored checkpoints."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from .. import corpus, model, sampling, training
+from ..checks import training as checks
+from ..language import _
+from ..pretrained import load_checkpoints
+from ..trace import trace
+from ..views import style
+from ..views.figure import LiveFigure
+from ..views.matrix import MatrixView
+from .base import Explorer
+from .controls import button, choose, line, stops, whole
+from .guess import Guess
+from .numbers import number, percent
+from .reading import Reading
+from .running import Runner
+
+# ---- targets: the same row, shifted by one ----
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """What is read at each position, and what should come next there."""
+
+    inputs: list[str]
+    targets: list[str]
+    position: int
+
+
+class Targets(Explorer):
+    """A text as a training example: every position is a question, the next token its answer."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        text = text or _("Eine Ente lacht.")
+        self.figure = LiveFigure(8.0, 1.5)
+        controls = {
+            "text": line(_("text"), text),
+            "position": whole(_("position"), 0, 30, 2),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, position: int) -> Shifted:
+        self.reading.ids(text)  # refuses a text that is too long
+        batch = training.batch([training.framed(text, self.reading.tokenizer)])
+        inputs, targets = (self.reading.labels(row[0].tolist()) for row in batch)
+        return Shifted(inputs, targets, min(position, len(inputs) - 1))
+
+    def show(self, result: Shifted) -> None:
+        self.figure.clear()
+        self.figure.figure.set_layout_engine("none")
+        axes = self.figure.figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        count = max(8, len(result.inputs))
+        axes.set(xlim=(-1.6, count), ylim=(-0.2, 2.4))
+        for height, name in ((1.8, _("reads")), (0.4, _("answer"))):
+            axes.text(-0.2, height, name, ha="right", va="center", color=style.LIGHT.soft)
+        for i, (read, answer) in enumerate(zip(result.inputs, result.targets)):
+            seen, asked = i <= result.position, i == result.position
+            ink = style.LIGHT.ink if seen else style.LIGHT.grid
+            size = style.TEXT_SIZE if count < 14 else style.SMALL_SIZE - 1.5
+            axes.text(i + 0.5, 1.8, read, ha="center", va="center", color=ink, fontsize=size)
+            colour = style.ROLES["head"] if asked else style.LIGHT.soft
+            weight = "bold" if asked else "normal"
+            axes.text(
+                i + 0.5, 0.4, answer, ha="center", va="center", color=colour, fontsize=size, fontweight=weight
+            )
+            arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.8 if asked else 0.8}
+            axes.annotate("", (i + 0.5, 0.75), (i + 0.5, 1.45), arrowprops=arrow)
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+        self.figure.alt = self.sentence(result)
+        self.figure.redraw()
+
+    def sentence(self, result: Shifted) -> str:
+        return _(
+            "{count} tokens are {count} questions. At position {position} the model has read up to “{read}”; "
+            "the right answer is “{answer}”."
+        ).format(
+            count=len(result.inputs), position=result.position, read=result.inputs[result.position],
+            answer=result.targets[result.position],
+        )  # fmt: skip
+
+
+# ---- training here ----
+
+WIDTH, VALIDATION = 32, 60
+
+
+@dataclass
+class Curve:
+    """The losses of a training so far."""
+
+    steps: list[int] = field(default_factory=list)
+    train: list[float] = field(default_factory=list)
+    validation_steps: list[int] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+    def add(self, progress: training.Progress) -> None:
+        """Take note of one step."""
+        self.steps.append(progress.step)
+        self.train.append(progress.train_loss)
+        if progress.validation_loss is not None:
+            self.validation_steps.append(progress.step)
+            self.validation.append(progress.validation_loss)
+
+
+def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600) -> training.Training:
+    """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
+    config = model.Config(vocab_size=len(tokenizer), context=64, width=WIDTH, heads=4, blocks=2)
+    if stories:
+        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(seed, stories)]
+        batches = training.batches(rows, min(16, stories), seed)
+    else:
+        batches = training.fresh_batches(tokenizer, 16, seed)
+    held_out = [training.framed(s.text, tokenizer) for s in corpus.stories(2_000_000, VALIDATION)]
+    return training.train(
+        config, batches, held_out, seed=seed, validate_every=25, steps=steps, learning_rate=rate
+    )
+
+
+class LiveTraining(Explorer):
+    """Train a small decoder in this page: watch its loss, stop it, go on, and let it write."""
+
+    def __init__(self, pretrained=None):
+        self.reading = Reading(pretrained)
+        self.floor = self.reading.pretrained.about.get("held_out", {}).get("floor", 0.0)
+        self.uniform = float(np.log(len(self.reading.tokenizer)))
+        self.figure = LiveFigure(7.6, 3.2)
+        self._draw()
+        self.start = button(_("train"), "play")
+        self.halt = button(_("stop"), "stop")
+        self.runner = Runner(self._follow, self._show_end, self._tell)
+        self._settings: dict | None = None
+        controls = {
+            "stories": choose(
+                _("training stories"),
+                [(_("always new ones"), 0), ("1000", 1000), ("100", 100), ("10", 10)],
+                0,
+            ),
+            "rate": stops(_("learning rate"), (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03), 0.003),
+        }
+        super().__init__(controls, [[self.figure]], [self.start, self.halt])
+        self.start.on_click(self.guarded(lambda _button: self.runner.start(self.training)))
+        self.halt.on_click(self.guarded(lambda _button: self.runner.stop()))
+
+    def compute(self, stories: int, rate: float) -> Curve:
+        settings = {"stories": stories, "rate": rate}
+        if settings != self._settings:  # other settings begin anew; the same ones go on
+            self.runner.stop()
+            self._settings = settings
+            self.training = begin(stories, rate, self.reading.tokenizer)
+            self.curve = Curve()
+        return self.curve
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
+        axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
+        axes.grid(True)
+        axes.axhline(self.uniform, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (1, 2)))
+        axes.axhline(self.floor, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
+        small = {"fontsize": style.SMALL_SIZE, "color": style.LIGHT.soft, "ha": "right", "va": "bottom"}
+        axes.text(596, self.uniform + 0.05, _("blind guessing: ln V"), **small)
+        axes.text(596, self.floor - 0.12, _("floor of the grammar"), **small | {"va": "top"})
+        shipped = [(c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600]
+        axes.plot(
+            *zip(*shipped), color=style.LIGHT.soft, marker="s", markersize=3, linewidth=0.8,
+            label=_("the shipped model then (D = 64)"),
+        )  # fmt: skip
+        (self.train,) = axes.plot([], [], color=style.ROLES["gradient"], linewidth=1.2, label=_("training"))
+        (self.validation,) = axes.plot(
+            [], [], color=style.ROLES["head"], marker="o", markersize=4, label=_("unseen stories")
+        )
+        axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.72))
+        self.figure.moving(self.train, self.validation)
+
+    def show(self, result: Curve) -> None:
+        self.train.set_data(result.steps, result.train)
+        self.validation.set_data(result.validation_steps, result.validation)
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def sentence(self, result: Curve) -> str:
+        if not result.steps:
+            return _(
+                "Not trained yet, learning rate {rate}, {stories}. Guessing blindly costs "
+                "ln {V} = {uniform}. Press “train”."
+            ).format(
+                rate=f"{self.controls['rate'].value:g}", stories=self._stories(),
+                V=len(self.reading.tokenizer), uniform=number(self.uniform),
+            )  # fmt: skip
+        text = _("Step {step}: training loss {loss}.").format(
+            step=result.steps[-1], loss=number(result.train[-1])
+        )
+        if result.validation:
+            text += " " + _("Unseen stories: {loss}.").format(loss=number(result.validation[-1]))
+            if result.validation[-1] > min(result.validation) + 0.15:
+                text += " " + _("It has been lower already: the model begins to learn the examples by heart.")
+        return text
+
+    def sample(self, count: int = 18) -> str:
+        """What the model writes by now, always the most probable token."""
+        ids = [self.reading.tokenizer.start]
+        end = self.reading.tokenizer.end
+        steps = sampling.generate(self.training.model, ids, count, temperature=0, eos=end)
+        return self.reading.tokenizer.decode(step.id for step in steps if step.id != end)
+
+    def _stories(self) -> str:
+        stories = self.controls["stories"].value
+        return _("{count} stories").format(count=stories) if stories else _("always new stories")
+
+    def _follow(self, progress: training.Progress) -> None:
+        self.curve.add(progress)
+        if progress.step % 5 == 0:
+            self.update()
+
+    def _show_end(self) -> None:
+        self.update()
+        if self.curve.steps:
+            self.caption.value += "\n" + _("It now writes: {text}").format(text=self.sample())
+
+    def _tell(self, error: Exception) -> None:
+        def fail():
+            raise error
+
+        self.guarded(fail)()
+
+    def close(self) -> None:
+        """Stop the training, then let go of the widgets."""
+        self.runner.stop()
+        super().close()
+
+
+# ---- through the stored checkpoints ----
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The shipped model at one step of its training."""
+
+    step: int
+    metrics: dict[str, float]
+    labels: list[str]
+    weights: np.ndarray  # (T, T) of one head
+    block: int
+    head: int
+    text: str
+
+
+def spell_text() -> str:
+    """A spell and the beginning of its echo: what comes next has to be copied."""
+    return "Die Hexe murmelt: bora tika zumi lomi rafu. Das Echo ruft: tika zumi"
+
+
+class Scrubber(Explorer):
+    """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
+
+    SHOWN = ("pronoun", "giver", "copy")
+
+    def __init__(self, pretrained=None, checkpoints=None):
+        self.reading = Reading(pretrained)
+        self.checkpoints = checkpoints or list(load_checkpoints())
+        steps = [checkpoint.step for checkpoint in self.checkpoints]
+        self.figure = LiveFigure(4.6, 3.6)
+        self._draw(steps)
+        self.matrix = MatrixView(
+            np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=17, row_axis=_("looks"),
+            column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
+            masked_words=_("“{row}” must not look at “{column}”: it comes later"),
+        )  # fmt: skip
+        about = self.reading.pretrained.about.get("heads", {}).get("induction", {})
+        config = self.reading.model.config
+        controls = {
+            "step": stops(_("training step"), steps, steps[-1]),
+            "text": line(_("text"), spell_text()),
+            "block": whole(_("block"), 1, config.blocks, about.get("block", 1) + 1),
+            "head": whole(_("head"), 1, config.heads, about.get("head", 0) + 1),
+        }
+        super().__init__(controls, [[self.figure, self.matrix]])
+
+    def compute(self, step: int, text: str, block: int, head: int) -> Moment:
+        checkpoint = next(c for c in self.checkpoints if c.step == step)
+        ids = self.reading.ids(text)
+        seen = trace(checkpoint.model, torch.tensor([ids]))
+        weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
+        tokenizer = self.reading.tokenizer
+        new = [s.id for s in sampling.generate(checkpoint.model, ids, 6, temperature=0, eos=tokenizer.end)]
+        continuation = tokenizer.decode(id for id in new if id != tokenizer.end)
+        return Moment(step, checkpoint.metrics, self.reading.labels(ids), weights, block, head, continuation)
+
+    def _draw(self, steps: list[int]) -> None:
+        loss, ability = self.figure.figure.subplots(2, 1, sharex=True)
+        places = range(len(steps))
+        metrics = [checkpoint.metrics for checkpoint in self.checkpoints]
+        loss.plot(places, [m["loss"] for m in metrics], color=style.ROLES["head"], marker="o", markersize=4)
+        loss.axhline(metrics[-1]["floor"], color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
+        loss.set(ylim=(0, 7.5), ylabel=_("loss"))
+        names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
+        colours = (style.ROLES["attention"], style.ROLES["mlp"], style.ROLES["residual"])
+        for name, colour, marker in zip(self.SHOWN, colours, "osD"):
+            ability.plot(
+                places,
+                [m[name] for m in metrics],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                label=names[name],
+            )
+        ability.set(ylim=(-0.05, 1.05), ylabel=_("right"), xlabel=_("training step"))
+        ability.set_xticks(places, labels=[str(step) for step in steps], rotation=45, ha="right")
+        ability.legend(loc="center left", bbox_to_anchor=(0.0, 0.55))
+        self.steps = steps
+        self.marks = []
+        for ax in (loss, ability):
+            ax.grid(True)
+            (mark,) = ax.plot([0, 0], ax.get_ylim(), color=style.ROLES["gradient"], linewidth=1.4)
+            self.marks.append(mark)
+        self.figure.moving(*self.marks)
+
+    def show(self, result: Moment) -> None:
+        place = self.steps.index(result.step)
+        for mark in self.marks:
+            mark.set_xdata([place, place])
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+        T = len(result.labels)
+        self.matrix.update(
+            values=result.weights, rows=result.labels, columns=result.labels, selected=T - 1,
+            allowed=model.causal_mask(T).numpy(), alt=self.sentence(result),
+            titles=[_("block {block}, head {head}").format(block=result.block, head=result.head)],
+        )  # fmt: skip
+
+    def sentence(self, result: Moment) -> str:
+        last = result.weights[-1]
+        best = int(last.argmax())
+        return _(
+            "Step {step}: loss {loss}, pronoun {pronoun}, name {name}, copying {copy} right. The last token, "
+            "“{token}”, looks most at “{best}” ({share}). The model continues: {text}"
+        ).format(
+            step=result.step, loss=number(result.metrics["loss"]), pronoun=percent(result.metrics["pronoun"]),
+            name=percent(result.metrics["giver"]), copy=percent(result.metrics["copy"]),
+            token=result.labels[-1], best=result.labels[best], share=percent(last[best]), text=result.text,
+        )  # fmt: skip
+
+
+# ---- questions ----
+
+
+def guess_first_loss() -> Guess:
+    """The loss of an untrained model."""
+    return Guess(
+        _("An untrained model knows nothing yet. About how large is its loss with V = 100 tokens?"),
+        checks.loss_at_the_start,
+        options=[_("0"), _("about 1"), _("about ln 100 = 4.6"), _("about 100")],
+    )
+
+
+def guess_questions() -> Guess:
+    """How many predictions one text trains."""
+    return Guess(
+        _("A text of 20 tokens (with start and end token 22 ids). How many predictions does it train?"),
+        checks.predictions_of_a_text,
+        kind="number",
+    )
+
+
+def guess_ten_stories() -> Guess:
+    """What happens with too few examples."""
+    return Guess(
+        _("You train on ten stories only, again and again. What happens to the two losses?"),
+        checks.ten_stories,
+        options=[
+            _("both fall towards the floor"),
+            _("training falls below the floor, unseen stories get worse"),
+            _("neither falls"),
+        ],
+    )
