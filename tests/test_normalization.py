@@ -197,6 +197,7 @@ def test_a_click_on_a_cell_chooses_it():
         explorer.before.set_state({"allowed": {"shape": list(clicked.shape), "data": clicked.tobytes()}})
         assert explorer.result.cell == cell, explorer.message.value
         assert (explorer.before.allowed == explorer.result.shares.numpy()).all()
+        assert tuple(explorer.before.marked) == tuple(explorer.after.marked) == cell
 
 
 # ---- the sphere ----

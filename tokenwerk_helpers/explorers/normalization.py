@@ -450,7 +450,7 @@ class SharedStatistic(Explorer):
         }
         zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
         self.before = MatrixView(
-            zeros, kind="diverging", limits=(-5.0, 5.0), digits=1, editable=True, legend=False,
+            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, editable=True, legend=False,
             titles=[_("x, {text}").format(text=title) for title in titles],
             masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
             hint=_("Click on a cell to choose it. Hatched: not in its statistic."), **labels,
@@ -488,8 +488,9 @@ class SharedStatistic(Explorer):
 
     def show(self, result: Sharing) -> None:
         sentence = self.sentence(result)
-        self.before.update(values=result.x, allowed=result.shares.numpy(), alt=sentence)
-        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), alt=sentence)
+        both = {"marked": list(result.cell), "alt": sentence}
+        self.before.update(values=result.x, allowed=result.shares.numpy(), **both)
+        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), **both)
 
     def sentence(self, result: Sharing) -> str:
         return f"{self._who_shares(result)} {self._what_moves(result)}"

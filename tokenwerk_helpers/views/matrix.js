@@ -280,7 +280,7 @@ class Matrix {
 
   listen() {
     this.listenToModel(["values", "allowed", "limits"], () => this.readArrays());
-    this.listenToModel(["selected"], () => this.repaint(true));
+    this.listenToModel(["selected", "marked"], () => this.repaint(true));
     this.listenToModel(LAYOUT_TRAITS, () => this.rearrange());
     this.listenToModel(WORD_TRAITS, () => this.describe());
     this.on(this.canvas, "pointermove", (event) => this.hover(this.cellAt(event)));
@@ -757,8 +757,6 @@ class Matrix {
   }
 
   paintFrame({ x, y }) {
-    // A selection reaches a little beyond the frame: wipe what an earlier one left there.
-    this.outline(this.colours.paper, x - 1, y - 1, this.plan.panelWidth + 2, this.plan.panelHeight + 2, 2);
     this.outline(this.colours.frame, x, y, this.plan.panelWidth, this.plan.panelHeight, 1);
   }
 
@@ -823,19 +821,22 @@ class Matrix {
     this.pen.stroke();
   }
 
-  // The selected row and the cell under the cursor.
+  // The selected row, the marked cell and the cell under the cursor.
   paintMarks(panel, { x, y }) {
     const { cell, panelWidth } = this.plan;
     const selected = this.model.get("selected");
     if (selected >= 0 && selected < this.shape[1]) {
       this.outline(this.colours.ink, x, y + selected * cell, panelWidth, cell, 2);
     }
-    const { cursor } = this;
-    if (cursor && cursor.panel === panel && cursor.column >= 0) {
-      const [left, top] = [x + cursor.column * cell, y + cursor.row * cell];
-      this.outline(this.colours.paper, left, top, cell, cell, 3);
-      this.outline(this.colours.ink, left, top, cell, cell, 2);
+    const [markedPanel, row, column] = this.model.get("marked") ?? [];
+    for (const one of [{ panel: markedPanel, row, column }, this.cursor]) {
+      if (one && one.panel === panel && one.column >= 0) this.frame(x + one.column * cell, y + one.row * cell, cell);
     }
+  }
+
+  frame(left, top, cell) {
+    this.outline(this.colours.paper, left, top, cell, cell, 3);
+    this.outline(this.colours.ink, left, top, cell, cell, 2);
   }
 
   paintLegend() {

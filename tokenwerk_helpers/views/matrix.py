@@ -212,6 +212,9 @@ class MatrixView(anywidget.AnyWidget):
     ).tag(sync=True)
     digits = traitlets.Int(2, min=-1, max=6, help="decimals printed in a cell; -1 prints none").tag(sync=True)
     selected = traitlets.Int(-1, min=-1, help="the selected row, -1 = none").tag(sync=True)
+    marked = traitlets.List(
+        traitlets.Int(), help="panel, row and column of the one cell with a frame; empty = none"
+    ).tag(sync=True)
     editable = traitlets.Bool(False, help="does a click on a cell change the mask?").tag(sync=True)
     words = traitlets.Unicode("{row} → {column}: {value}", help="what the cursor says").tag(sync=True)
     masked_words = traitlets.Unicode("{row} ↛ {column}", help="what it says of a masked cell").tag(sync=True)

@@ -285,6 +285,10 @@ class Still:
         if self.view.selected >= 0:
             place = (x, y + self.view.selected * layout.cell, layout.panel_width, layout.cell)
             self.box(*place, edgecolor=self.colours["ink"], linewidth=1.5, zorder=5)
+        if self.view.marked[:1] == [panel]:
+            _panel, row, column = self.view.marked
+            place = (x + column * layout.cell, y + row * layout.cell, layout.cell, layout.cell)
+            self.box(*place, edgecolor=self.colours["ink"], linewidth=1.5, zorder=5)
 
     @cached_property
     def print_size(self) -> float:
