@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from torch import nn
@@ -30,6 +30,7 @@ def digits(text: str) -> str:
 # ---- the numbers ----
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 8).map(lambda n: 4 * n), st.sampled_from([1, 2, 4]), st.booleans())
 def test_a_block_has_as_many_parameters_as_pytorchs_own_encoder_layer(width, heads, bias):
     """F37: 4 D^2 and 8 D^2 in the tables; with biases and norms as many as nn.TransformerEncoderLayer."""
@@ -50,6 +51,7 @@ def test_the_rule_of_thumb_and_the_exact_count_of_the_chapters_decoder():
     assert "800 + 1536 + 128 = 2464" in caption and "2688" in caption and "224" in caption
 
 
+@settings(max_examples=30)
 @given(
     st.integers(2, 300), st.integers(1, 5).map(lambda n: 8 * n), st.integers(1, 4), st.integers(1, 50),
     st.sampled_from([1, 2, 4, 8]), st.booleans(), st.booleans(),
@@ -67,6 +69,7 @@ def test_heads_leave_the_count_as_it_is():
     assert totals == {2688}
 
 
+@settings(max_examples=30)
 @given(st.sampled_from(explorers.WIDTHS), st.integers(1, 96), st.booleans())
 def test_what_the_rule_leaves_out_has_a_closed_form(width, blocks, bias):
     result = explorers.gap(width, blocks, tied=True, bias=bias)

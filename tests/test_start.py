@@ -101,7 +101,7 @@ def test_the_kernel_answers_every_question_with_its_number():
         assert pulse.answer == number
     assert "{median}" in pulse.report and "{slow}" in pulse.report
     data, _metadata = pulse._repr_mimebundle_()
-    assert data["text/plain"] == pulse.waiting and not re.search(r"\d", data["text/plain"])
+    assert data["text/plain"] == pulse.still and not re.search(r"\d", data["text/plain"])
 
 
 # ---- questions and the practice exercise ----

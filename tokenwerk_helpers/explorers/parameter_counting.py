@@ -431,11 +431,25 @@ class Gap:
         return 1 - self.reconciliation.rule.total / self.reconciliation.exact
 
 
+@cache
+def one_and_two_blocks(width: int, tied: bool, bias: bool) -> tuple[int, int]:
+    """The exact count of the chapter's decoder at this width with one block and with two."""
+    configs = (replace(CHAPTER, width=width, blocks=L, heads=1, tie_head=tied, bias=bias) for L in (1, 2))
+    one, two = (count_config(config).total for config in configs)
+    return one, two
+
+
+def share_left_out(width: int, blocks: int, tied: bool, bias: bool) -> float:
+    """The share of the exact count that the rule leaves out; every block adds what the second one did."""
+    one, two = one_and_two_blocks(width, tied, bias)
+    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context)
+    return 1 - rule.total / (one + (blocks - 1) * (two - one))
+
+
 def gap(width: int, blocks: int, tied: bool, bias: bool) -> Gap:
     """Reconcile the chapter's decoder, at this width and depth, with the rule of thumb."""
     config = replace(CHAPTER, width=width, blocks=blocks, heads=1, tie_head=tied, bias=bias)
-    others = [reconcile(replace(config, width=other)) for other in WIDTHS]
-    shares = np.array([1 - other.rule.total / other.exact for other in others])
+    shares = np.array([share_left_out(other, blocks, tied, bias) for other in WIDTHS])
     return Gap(config, reconcile(config), shares)
 
 

@@ -219,7 +219,8 @@ def installation() -> Installation:
 def response_time() -> Pulse:
     """How long the page waits for the kernel, measured live."""
     pulse = Pulse(
-        waiting=_("The response time is measured as soon as this cell runs."),
+        still=_("The response time is measured as soon as this cell runs."),
+        measuring=_("Measuring …"),
         report=_(
             "The kernel answers within {median} ms (median of 20 questions; nine of ten within {slow} ms)."
         ),

@@ -49,13 +49,13 @@ function render({ model, el }) {
   const begin = () => {
     times = [];
     button.disabled = true;
-    line.textContent = model.get("waiting");
+    line.textContent = model.get("measuring");
     ask();
   };
 
   model.on("change:answer", hear);
   button.addEventListener("click", begin);
-  line.textContent = model.get("waiting");
+  line.textContent = model.get("measuring");
   const start = setTimeout(begin, CALM);
   return () => {
     clearTimeout(start);

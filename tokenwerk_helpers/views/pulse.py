@@ -20,10 +20,11 @@ class Pulse(anywidget.AnyWidget):
 
     question = traitlets.Int(0, help="the number of the newest question of the page").tag(sync=True)
     answer = traitlets.Int(0, help="the number of the newest question the kernel has answered").tag(sync=True)
-    waiting = traitlets.Unicode(help="shown while it measures").tag(sync=True)
+    measuring = traitlets.Unicode(help="shown while it measures").tag(sync=True)
     report = traitlets.Unicode(help="shown at the end").tag(sync=True)
     silence = traitlets.Unicode(help="shown when the kernel does not answer").tag(sync=True)
     again = traitlets.Unicode(help="label of the button").tag(sync=True)
+    still = traitlets.Unicode(help="what a page says that was stored and not run; no figures")
 
     @traitlets.observe("question")
     def _answer(self, change) -> None:
@@ -32,4 +33,4 @@ class Pulse(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/plain": self.waiting}, metadata
+        return {**data, "text/plain": self.still}, metadata
