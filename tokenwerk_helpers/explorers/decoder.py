@@ -19,7 +19,7 @@ from .base import Explorer
 from .controls import choose, line, switch, whole
 from .guess import Guess
 from .numbers import number, percent
-from .reading import Reading
+from .reading import Reading, example_gift, example_story
 
 # ---- logits at each position, and what each layer would answer ----
 
@@ -61,7 +61,7 @@ class NextToken(Explorer):
 
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
-        text = text or _("Eine kleine Ente wohnt im Wald. Heute findet")
+        text = text or example_story().rpartition(" sie")[0]
         config = self.reading.model.config
         self.logits = MatrixView(
             np.zeros((1, TOP)), kind="diverging", digits=1, cell_size=34, row_axis=_("position"),
@@ -195,7 +195,7 @@ class Generation(Explorer):
         self.figure = LiveFigure(7.4, 2.9)
         self._draw()
         controls = {
-            "text": line(_("beginning"), text or _("Mia schenkt Jan")),
+            "text": line(_("beginning"), text or example_gift()),
             "steps": whole(_("tokens appended"), 0, LIMIT, 3),
         }
         super().__init__(controls, [[self.figure]])
@@ -262,7 +262,7 @@ class AblationBoard(Explorer):
 
     def __init__(self, pretrained=None, prompt: str | None = None):
         self.reading = Reading(pretrained)
-        self.prompt = prompt or _("Mia schenkt Jan")
+        self.prompt = prompt or example_gift()
         stories = list(islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES))
         rows = [training.framed(story.text, self.reading.tokenizer) for story in stories]
         # Padding is cheap here and one batch is one run of the model.

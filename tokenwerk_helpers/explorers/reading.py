@@ -4,10 +4,17 @@ from ..language import _
 from ..pretrained import Pretrained, load
 from .base import ReaderMistake
 
+# The shipped model knows German only, so its examples are German in every language of the book.
+
 
 def example_story() -> str:
     """A story in which a pronoun has to find its noun, past another noun."""
-    return "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."  # the model knows German only
+    return "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."
+
+
+def example_gift() -> str:
+    """The beginning of a story about a gift."""
+    return "Mia schenkt Jan"
 
 
 class Reading:

@@ -15,7 +15,7 @@ from .base import Explorer
 from .controls import button, line, slider, stops, whole
 from .guess import Guess
 from .numbers import number, percent
-from .reading import Reading
+from .reading import Reading, example_gift
 from .running import Runner
 
 LOGITS = torch.tensor([3.2, 2.9, 2.3, 1.8, 1.0, 0.8, -0.3, -1.0, -2.0, -3.0], dtype=torch.float64)
@@ -216,7 +216,7 @@ class Loop(Explorer):
         self.run = button(_("run on"), "play")
         self.halt = button(_("stop"), "stop")
         controls = {
-            "text": line(_("beginning"), text or _("Mia schenkt Jan")),
+            "text": line(_("beginning"), text or example_gift()),
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "top_k": whole(_("top-k"), 1, 50, 50),
             "top_p": slider(_("top-p"), 0, 1, 1, 0.05),
@@ -233,14 +233,16 @@ class Loop(Explorer):
         self, text: str, temperature: float, top_k: int, top_p: float, limit: int, seed: int
     ) -> Written:
         settings = (text, temperature, top_k, top_p, limit, seed)
-        if settings != self._written_for:  # other settings, another text: begin anew
+        if settings != self._written_for:  # other settings, another text: stop and begin anew
+            self.runner.stop()
+            self._written_for, self._drawn, self._steps = None, [], iter(())
             ids = self.reading.ids(text)
             end = getattr(self.reading.tokenizer, "end", None)
             generator = torch.Generator().manual_seed(seed)
             self._steps = sampling.generate(
                 self.reading.model, ids, limit, temperature, top_k, top_p, eos=end, generator=generator
             )
-            self._written_for, self._drawn = settings, []
+            self._written_for = settings
         return self._written(text, temperature, top_k, top_p)
 
     def step(self) -> bool:

@@ -37,7 +37,7 @@ class Targets(Explorer):
 
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
-        text = text or _("Eine Ente lacht.")
+        text = text or "Eine Ente lacht."
         self.figure = LiveFigure(8.0, 1.5)
         controls = {
             "text": line(_("text"), text),
@@ -356,7 +356,7 @@ def guess_first_loss() -> Guess:
     return Guess(
         _("An untrained model knows nothing yet. About how large is its loss with V = 100 tokens?"),
         checks.loss_at_the_start,
-        options=[_("0"), _("about 1"), _("about ln 100 = 4.6"), _("about 100")],
+        options=["0", _("about 1"), _("about ln 100 = 4.6"), _("about 100")],
     )
 
 
