@@ -20,6 +20,7 @@ from .numbers import number, percent, vector
 from .reading import Reading, example_story
 
 KINDS = ("causal", "none", "window", "prefix")
+SIZED = ("window", "prefix")  # the kinds that have a width
 
 
 def mask(kind: str, T: int, width: int) -> Tensor:
@@ -115,6 +116,7 @@ class MaskLab(Explorer):
         )
 
     def show(self, result: Masked) -> None:
+        self.controls["width"].disabled = result.kind not in SIZED
         names = {"rows": result.labels, "columns": result.labels, "alt": self.sentence(result)}
         largest = float(np.abs(result.scores).max()) or 1.0
         limits = (-largest, largest)
@@ -218,6 +220,7 @@ class LeakProbe(Explorer):
         return ids[0]
 
     def show(self, result: Leak) -> None:
+        self.controls["width"].disabled = result.kind not in SIZED
         self.figure.clear()
         axes = self.figure.figure.add_subplot()
         places = np.arange(len(result.labels))

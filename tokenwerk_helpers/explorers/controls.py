@@ -37,6 +37,13 @@ def whole(label: str, low: int, high: int, value: int, step: int = 1) -> widgets
     )
 
 
+def count(label: str, low: int, high: int, value: int) -> widgets.BoundedIntText:
+    """A field for a whole number that is set now and then, not moved."""
+    return widgets.BoundedIntText(
+        value=value, min=low, max=high, description=label, style=LABEL, layout=widgets.Layout(width="18em")
+    )
+
+
 def choose(label: str, options: Sequence[tuple[str, Any]], value: Any) -> widgets.Dropdown:
     """A list to choose from; `options` are pairs of what is shown and what it stands for."""
     return widgets.Dropdown(

@@ -22,5 +22,5 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def grouped(value: int) -> str:
-    """A whole number, from five digits on in groups of three: 2688, "124 439 808" (narrow no-break spaces)."""
+    """A whole number, from five digits on in groups of three by narrow spaces: 2688, "124 439 808"."""
     return str(value) if abs(value) < 10_000 else f"{value:,}".replace(",", "\u202f")

@@ -12,7 +12,7 @@ from ..language import _, ngettext
 from ..views import style
 from ..views.figure import LiveFigure
 from .base import Explorer
-from .controls import button, line, slider, stops, whole
+from .controls import button, count, line, slider, stops, whole
 from .guess import Guess
 from .numbers import number, percent
 from .reading import Reading, example_gift
@@ -220,8 +220,8 @@ class Loop(Explorer):
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "top_k": whole(_("top-k"), 1, 50, 50),
             "top_p": slider(_("top-p"), 0, 1, 1, 0.05),
-            "limit": whole(_("at most tokens"), 1, 100, 40),
-            "seed": whole(_("dice (seed)"), 1, 50, 1),
+            "limit": count(_("at most tokens"), 1, 100, 40),
+            "seed": count(_("dice (seed)"), 1, 50, 1),
         }
         self.runner = Runner(lambda _item: self.update(), on_error=self._tell)
         super().__init__(controls, [[self.figure]], [self.next, self.run, self.halt])

@@ -160,6 +160,7 @@ class LiveTraining(Explorer):
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
+        axes.set_title(" ")  # room for the line that names the settings
         axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
         axes.grid(True)
         axes.axhline(self.uniform, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (1, 2)))
@@ -177,9 +178,15 @@ class LiveTraining(Explorer):
             [], [], color=style.ROLES["head"], marker="o", markersize=4, label=_("unseen stories")
         )
         axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.72))
-        self.figure.moving(self.train, self.validation)
+        self.title = axes.text(0, 8.6, "", fontsize=style.TITLE_SIZE, va="bottom")
+        self.figure.moving(self.train, self.validation, self.title)
 
     def show(self, result: Curve) -> None:
+        self.title.set_text(
+            _("learning rate {rate}, {stories}").format(
+                rate=f"{self.controls['rate'].value:g}", stories=self._stories()
+            )
+        )
         self.train.set_data(result.steps, result.train)
         self.validation.set_data(result.validation_steps, result.validation)
         self.figure.alt = self.sentence(result)
