@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from numbers import Real
 
 import torch
 import torch.nn.functional as F
@@ -55,9 +56,9 @@ def shifted(function: Callable | None) -> Feedback:
         )
     if answer is None or answer is ...:
         return not_attempted()
-    answer = torch.as_tensor(answer, dtype=torch.float32)
-    if answer.dim():
+    if not isinstance(answer, Real | torch.Tensor) or torch.as_tensor(answer).dim():
         return wrong(_("One number is wanted, the mean over all predictions."))
+    answer = torch.as_tensor(answer, dtype=torch.float32)
     expected = F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
     if torch.allclose(answer, expected, atol=1e-4):
         return right(_("Right: what was read up to t is compared with what stands at t + 1."))
