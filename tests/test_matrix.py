@@ -12,6 +12,7 @@ import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from matplotlib import rc_context
 from matplotlib.colors import ListedColormap, Normalize, TwoSlopeNorm
 from PIL import Image
 
@@ -181,6 +182,15 @@ def test_a_selection_that_falls_outside_is_given_up():
     assert view.selected == -1
 
 
+def test_a_marked_cell_must_exist_and_is_given_up_when_it_falls_outside():
+    view = MatrixView(weights(), marked=[0, 4, 4])
+    with pytest.raises(ValueError, match="marked"):
+        view.update(marked=[0, 5, 0])
+    assert view.marked == [0, 4, 4]
+    view.update(values=np.zeros((3, 3)))
+    assert view.marked == []
+
+
 def click(view: MatrixView, mask: np.ndarray) -> None:
     """What the browser sends after a click."""
     view.set_state({"allowed": {"shape": list(mask.shape), "data": memoryview(mask.astype(np.uint8))}})
@@ -324,7 +334,8 @@ def test_a_label_is_drawn_letter_by_letter(label):
     view = MatrixView(
         [[0.5]], rows=[label], titles=[label], row_axis=label, masked_legend=label, editable=True
     )
-    figure = Still(view, 680).draw(1)
+    with rc_context({"text.parse_math": True}):  # whatever the reader's own settings are
+        figure = Still(view, 680).draw(1)
     assert not any(text.get_parse_math() for text in figure.axes[0].texts)
     assert [text.get_text() for text in figure.axes[0].texts].count(label) == 4
     assert view.png()
@@ -363,6 +374,15 @@ def test_a_selected_row_is_framed():
     edge = round((y + 2 * layout.cell) * 2), round((x + 1.5 * layout.cell) * 2)
     assert plain[edge].min() > 150
     assert framed[edge].max() < 80
+
+
+def test_a_marked_cell_is_framed():
+    plain, framed = (pixels(MatrixView(weights(), marked=marked)) for marked in ([], [0, 2, 1]))
+    layout = Layout(MatrixView(weights()), 680)
+    x, y = layout.place(0)
+    edges = [(round((y + 2.5 * layout.cell) * 2), round((x + side * layout.cell) * 2)) for side in (1, 2)]
+    for edge in edges:
+        assert plain[edge].min() > 150 and framed[edge].max() < 80
 
 
 def test_the_still_has_light_paper_twice_the_pixels_and_the_same_bytes_each_time():

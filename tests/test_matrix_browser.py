@@ -263,6 +263,8 @@ def test_a_dense_screen_gets_all_its_pixels(show):
 
 def test_a_window_dragged_to_a_denser_screen_is_painted_anew(show):
     shown = show(attention())
+    shown.page.evaluate("() => { el.style.width = '600px'; }")
+    shown.settle()
     session = shown.page.context.new_cdp_session(shown.page)
     # One pixel wider, or headless Chromium sees no reason for a new frame.
     metrics = {"width": 1001, "height": 900, "deviceScaleFactor": 3, "mobile": False}
@@ -424,11 +426,17 @@ def test_arrow_keys_walk_from_cell_to_cell_and_are_announced(show):
 
 
 def test_the_cursor_walks_over_into_the_next_head(show):
-    shown = show(attention(values=weights(2), titles=["A", "B"], words="{panel} {row}"))
-    shown.press("End", "End", "ArrowRight")
-    assert shown.voice.text_content() == "B Der" or "may not" in shown.voice.text_content()
-    shown.press("PageUp", "Home")
-    assert shown.voice.text_content() == "A Der"
+    words = {"words": "{panel} {row} {column}", "allowed": None, "columns": list("12345")}
+    shown = show(attention(values=weights(2), titles=["A", "B"], **words))
+    for keys, said in [
+        (("End", "End"), "A Der 5"),
+        (("ArrowRight",), "B Der 1"),
+        (("ArrowLeft",), "A Der 5"),
+    ]:
+        shown.press(*keys)
+        assert shown.voice.text_content() == said
+    shown.press("PageDown", "ArrowDown")
+    assert shown.voice.text_content() == "B Bär 5"
 
 
 def test_keys_that_mean_something_here_never_reach_the_notebook(show):
@@ -474,6 +482,15 @@ def test_the_selected_row_is_framed_and_the_frame_leaves_no_trace(show):
     framed = shown.picture()
     assert (framed != plain).any()
     shown.update(selected=-1)
+    assert (shown.picture() == plain).all()
+
+
+def test_the_marked_cell_is_framed_and_the_frame_leaves_no_trace(show):
+    shown = show(attention())
+    plain = shown.picture()
+    shown.update(marked=[0, 2, 1])
+    assert (shown.picture() != plain).any()
+    shown.update(marked=[])
     assert (shown.picture() == plain).all()
 
 
@@ -551,7 +568,8 @@ def test_nothing_can_be_edited_unless_allowed(show):
 
 def test_a_new_shape_moves_the_cursor_out_of_the_way(show):
     shown = show(attention())
-    shown.point(4, 4)
+    shown.press("Control+End", "Control+End")
+    assert shown.readout.text_content() == shown.python.describe(4, 4)
     shown.update(values=weights(3, 3), rows=["a", "b", "c"], allowed=None)
     assert shown.readout.text_content() == "Point."
     shown.point(2, 1, panel=2)
@@ -573,6 +591,17 @@ def test_the_end_leaves_no_listener_behind(show):
         open.delete(handler);
         return remove.call(this, name, handler, ...rest);
       };
+      for (const { prototype } of [MutationObserver, ResizeObserver]) {
+        const { observe, disconnect } = prototype;
+        prototype.observe = function (...what) {
+          open.add(this);
+          return observe.apply(this, what);
+        };
+        prototype.disconnect = function () {
+          open.delete(this);
+          return disconnect.call(this);
+        };
+      }
       const before = model.listening;
       const second = document.createElement("div");
       document.body.append(second);

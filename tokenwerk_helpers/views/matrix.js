@@ -828,9 +828,10 @@ class Matrix {
     if (selected >= 0 && selected < this.shape[1]) {
       this.outline(this.colours.ink, x, y + selected * cell, panelWidth, cell, 2);
     }
-    const [markedPanel, row, column] = this.model.get("marked") ?? [];
+    const [markedPanel, row, column] = this.model.get("marked");
     for (const one of [{ panel: markedPanel, row, column }, this.cursor]) {
-      if (one && one.panel === panel && one.column >= 0) this.frame(x + one.column * cell, y + one.row * cell, cell);
+      if (one?.panel !== panel || one.column < 0) continue;
+      this.frame(x + one.column * cell, y + one.row * cell, cell);
     }
   }
 

@@ -172,6 +172,11 @@ def labels(given, name: str, length: int) -> list[str] | None:
     return texts
 
 
+def is_cell(marked: Sequence[int], shape: tuple[int, int, int]) -> bool:
+    """Is this the panel, row and column of a cell, or no cell at all?"""
+    return not marked or (len(marked) == 3 and all(0 <= i < length for i, length in zip(marked, shape)))
+
+
 def check_limits(limits) -> tuple[float, float] | None:
     """The limits as two numbers; ValueError unless they are finite and in order."""
     if limits is None:
@@ -242,6 +247,8 @@ class MatrixView(anywidget.AnyWidget):
         state = self._settled(current | self._given | changes)
         if "selected" not in changes and self.selected >= state["values"].shape[1]:
             state["selected"] = -1  # that row is gone
+        if "marked" not in changes and not is_cell(self.marked, state["values"].shape):
+            state["marked"] = []
         for name in {"values", "allowed"} - set(changes):
             del state[name]  # nothing new, so nothing to send
         with self.hold_sync(), self.hold_trait_notifications():
@@ -307,6 +314,8 @@ class MatrixView(anywidget.AnyWidget):
         settled = {"values": values, "allowed": allowed, "rows": rows, "columns": columns}
         settled["titles"] = labels(titles or None, "titles", n) or []
         settled["limits"] = check_limits(state["limits"])
+        if not is_cell(state.get("marked", []), values.shape):
+            raise ValueError(f"marked must be panel, row and column of a cell, not {state['marked']}")
         self._given = given
         return state | settled
 
