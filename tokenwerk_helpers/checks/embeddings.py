@@ -65,6 +65,7 @@ def embed(function: Callable | None) -> Feedback:
         return not_attempted()
     if not isinstance(answer, torch.Tensor) or answer.shape != (2, 4, 3):
         return wrong(_("For ids (2, 4) and tables of width 3 the result has the shape (2, 4, 3)."))
+    answer = answer.float()
     suspects = {
         _("The position is missing: the same token has the same list everywhere."): tokens[ids],
         _("Positions are counted from 0; you begin with row 1."): tokens[ids] + positions[1:5],

@@ -39,7 +39,7 @@ class Split:
 
 def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     """Encode the text with the first `merges` merges of the tokenizer."""
-    young = Tokenizer(tokenizer.merges[:merges])
+    young = Tokenizer(tokenizer.merges[:merges], pattern=tokenizer.pattern)
     ids = young.encode(text)
     newest = tokenizer.merges[merges - 1] if merges else None
     made = b"".join(newest) if newest else None
