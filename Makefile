@@ -19,7 +19,7 @@ MAKER   := .venv/maker-$(VERSION)
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
-	$(BIN)/python -m jupyterlab --config=lab/jupyter_lab_config.py $(LAB_OPTIONS)
+	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/lab/jupyter_lab_config.py $(LAB_OPTIONS)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)

@@ -72,7 +72,12 @@ class Lab:
         self.calls = home / "calls.txt"
         self.url = f"http://127.0.0.1:{free_port()}"
         self._make_home()
-        command = [sys.executable, "-m", "jupyterlab", f"--config={ROOT / 'lab' / 'jupyter_lab_config.py'}"]
+        command = [
+            sys.executable,
+            "-m",
+            "jupyterlab",
+            f"--config={ROOT / 'tokenwerk_helpers' / 'lab' / 'jupyter_lab_config.py'}",
+        ]
         command += ["--no-browser", "--IdentityProvider.token=", f"--port={urlsplit(self.url).port}"]
         command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={self.notebooks}"]
         # The page's own command registry, so that "run all" is JupyterLab's and not an imitation.

@@ -138,3 +138,12 @@ def test_role_colours_stay_apart_for_red_green_blind_eyes():
         for i, one in enumerate(names):
             for other in names[i + 1 :]:
                 assert np.linalg.norm(seen[one] - seen[other]) > 0.1, (one, other)
+
+
+def test_a_row_too_long_for_the_page_goes_on_below(live):
+    live.refresh()
+    one = live.png()
+    height, width, _ = pixels(one).shape
+    page = pixels(stacked([[one, one, one]]))  # three of 768 pixels
+    assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
+    assert np.array_equal(page[height + GAP :, :width], pixels(one))

@@ -24,8 +24,8 @@ MODEL_SIDE = {
     "trace",
     "training",
 }
-OTHER_SIDES = {"__init__", "checks", "explorers", "language", "server", "source", "views"}
-COMMANDS = {"retrain", "server"}  # run by hand or loaded by JupyterLab; no module of ours imports them
+OTHER_SIDES = {"__init__", "checks", "explorers", "lab", "language", "server", "source", "views"}
+COMMANDS = {"lab", "retrain", "server"}  # run by hand or loaded by JupyterLab; no module of ours imports them
 WIDGETS = {"ipywidgets", "anywidget", "traitlets", "IPython", "matplotlib", "PIL"}
 NETWORK = {
     "socket",

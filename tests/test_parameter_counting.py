@@ -174,6 +174,17 @@ def test_the_bars_are_as_long_as_their_parts_and_stand_side_by_side():
     assert view.axes.get_xlim()[1] > ends[-1], "the longest bar stays on the page"
 
 
+@pytest.mark.parametrize("heads", [1, 2, 4, 8])
+def test_heads_cut_notches_into_attention_and_leave_every_bar_as_long(heads):
+    view = explorers.Counting()
+    before = [piece.get_width() for row in view.bars.pieces for piece in row]
+    view.set(heads=heads)
+    assert [piece.get_width() for row in view.bars.pieces for piece in row] == before
+    places = [segment[0][0] for segment in view.notches.get_segments()]
+    left, length = 928, 512  # behind 800 + 128, as long as 2 · 4 · 8²
+    assert places == pytest.approx([left + length * k / heads for k in range(1, heads)] * 2)
+
+
 def test_the_steps_climb_from_the_rule_to_the_exact_count():
     view = explorers.LeftOut()
     assert "2464 + 64 + 80 + 80 = 2688" in view.caption.value

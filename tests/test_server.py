@@ -11,7 +11,7 @@ import pytest
 from tokenwerk_helpers import server
 
 ROOT = Path(__file__).parents[1]
-CONFIG = f"--config={ROOT / 'lab' / 'jupyter_lab_config.py'}"
+CONFIG = f"--config={ROOT / 'tokenwerk_helpers' / 'lab' / 'jupyter_lab_config.py'}"
 CHOICE = "--ServerApp.kernel_websocket_connection_class="
 USUAL = CHOICE + "jupyter_server.services.kernels.connection.channels.ZMQChannelsWebsocketConnection"
 PROMPT = CHOICE + "tokenwerk_helpers.server.PromptWebsocketConnection"
@@ -82,4 +82,4 @@ def test_without_the_option_the_server_holds_messages_back(tmp_path):
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 def test_make_lab_starts_jupyterlab_with_the_tested_configuration():
     plan = subprocess.run(["make", "-n", "lab"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "jupyterlab --config=lab/jupyter_lab_config.py" in plan.stdout
+    assert "jupyterlab --config=tokenwerk_helpers/lab/jupyter_lab_config.py" in plan.stdout

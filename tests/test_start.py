@@ -155,6 +155,6 @@ def test_the_option_for_a_reader_s_own_jupyterlab_names_a_class_that_exists(pros
 
 
 def test_the_commands_of_the_page_name_files_that_exist(prose):
-    for name in ("requirements.txt", "lab/jupyter_lab_config.py"):
+    for name in ("requirements.txt", "tokenwerk_helpers/lab/jupyter_lab_config.py"):
         assert name in prose and (ROOT / name).is_file()
     assert re.search(r"^lab:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -141,7 +141,8 @@ def test_a_small_batch_is_learned_by_heart():
 
 
 def test_learning_by_heart_shows_in_the_validation_loss():
-    training = train(TINY, batches(rows_of(1), 8), rows_of(2), steps=120, validate_every=20)
+    recipe = {"steps": 120, "learning_rate": 5e-3}
+    training = train(TINY, batches(rows_of(1), 8), rows_of(2), validate_every=20, **recipe)
     measured = [p.validation_loss for p in training if p.validation_loss is not None]
     assert len(measured) == 6
     assert measured[-1] > min(measured) + 0.5
@@ -206,7 +207,7 @@ def test_drawing_a_model_leaves_the_global_random_numbers_alone():
 
 def test_the_loop_moves_the_weights_as_a_plain_pytorch_loop_does():
     """Written out: AdamW without fusing, decay by hand, clipping by hand; in double precision."""
-    rows, recipe = rows_of(1), Recipe(steps=6, warm_up=2, clip=0.1)
+    rows, recipe = rows_of(1), Recipe(steps=6, learning_rate=5e-3, warm_up=2, clip=0.1)
     training = Training(new_model(TINY, seed=5).double(), batches(rows, 8, seed=1), recipe)
     for _ in training:
         pass

@@ -104,13 +104,17 @@ def loss_of(model: Decoder, inputs: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 
 
-def gradients_at_start(norm: str, blocks: int, initialization: str = "xavier", seed: int = 0) -> list[float]:
+def gradients_at_start(
+    norm: str, blocks: int, initialization: str = "xavier", seed: int = 0, residual: bool = True
+) -> list[float]:
     """The length of the loss's gradient for W2 of each block, first to last, before any step of training.
 
-    The quantity of Xiong et al. 2020, figure 3: the second matrix of the feed-forward network.
+    W2, the second matrix of the feed-forward network, is the one whose gradient Xiong et al. 2020 bound.
+    residual=False cuts both direct paths of every block.
     """
     model = fresh_model(norm, blocks, initialization, seed)
-    loss_of(model, *next(batches(seed + 1))).backward()
+    with running_with(model, {} if residual else ablate(model, "residual")):
+        loss_of(model, *next(batches(seed + 1))).backward()
     return [block.mlp.down.weight.grad.norm().item() for block in model.blocks]
 
 

@@ -16,4 +16,19 @@ from . import (
 )
 from .feedback import Feedback, not_attempted
 
-__all__ = ["Feedback", "not_attempted"]
+__all__ = [
+    "Feedback",
+    "block",
+    "causal_mask",
+    "decoder",
+    "embeddings",
+    "mlp",
+    "normalization",
+    "not_attempted",
+    "parameter_counting",
+    "residual",
+    "sampling",
+    "self_attention",
+    "start",
+    "training",
+]

@@ -369,7 +369,10 @@ class Counting(Explorer):
         self.axes.set_xlabel(_("number of parameters"))
         self.axes.grid(True, axis="x")
         self.totals = [self.axes.text(0, row, "", va="center", fontweight="bold") for row in range(2)]
-        self.figure.moving(self.axes.xaxis, *self.bars.artists, *self.totals)
+        # Where the heads share attention's tables: notches that cut the piece, not its length.
+        self.notches = LineCollection([], colors=style.LIGHT.paper, linewidths=1.2, zorder=3)
+        self.axes.add_collection(self.notches, autolim=False)
+        self.figure.moving(self.axes.xaxis, *self.bars.artists, self.notches, *self.totals)
 
     def show(self, result: Counted) -> None:
         rule, exact = rule_parts(result.rule), result.exact.parts
@@ -384,8 +387,19 @@ class Counting(Explorer):
             self.bars.set(row, parts, 1, {part: grouped(n) for part, n in parts.items()}, 0.011 * top)
             self.totals[row].set_position((total + 0.008 * top, row))
             self.totals[row].set_text(grouped(total))
+        self._cut_attention(result.config.heads)
         self.figure.alt = self.sentence(result)
         self.figure.refresh()
+
+    def _cut_attention(self, heads: int) -> None:
+        pieces = [row[PARTS.index("attention")] for row in self.bars.pieces]
+        self.notches.set_segments(
+            [
+                [(place, row - self.bars.height / 2), (place, row - 0.16)]
+                for row, piece in enumerate(pieces)
+                for place in piece.get_x() + piece.get_width() * np.arange(1, heads) / heads
+            ]
+        )
 
     def sentence(self, result: Counted) -> str:
         rule, exact, config = result.rule, result.exact, result.config

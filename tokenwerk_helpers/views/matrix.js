@@ -9,6 +9,8 @@ const SMALL_LABEL_SIZE = 10;
 const PRINT_SIZE = 11.5;
 const SMALLEST_PRINT = 8.5;
 const SMALLEST_CELL = 3;
+const LABELLED_CELL = 13; // from here on each row and column has room for its label
+const STRETCH = 1.3; // how far the height may be exceeded for that
 const GRID_FROM = 9; // cells below this many pixels touch, larger ones are ruled
 const HATCH_PITCH = 8;
 const CAPTION_LINE = 16;
@@ -143,7 +145,8 @@ function fit(spec, perLine, width, ratio, left) {
     const free = width - left - PADDING - labels.overhang - (perLine - 1) * gap;
     const across = free / (perLine * columns.length);
     const down = (spec.maxHeight - lines * (header + GAP)) / (lines * rows.length);
-    cell = Math.min(spec.maxCell, across, Math.max(down, panels > 1 ? 4 : 6));
+    const labelled = lines * (header + GAP + rows.length * LABELLED_CELL) <= STRETCH * spec.maxHeight;
+    cell = Math.min(spec.maxCell, across, Math.max(down, labelled ? LABELLED_CELL : 4));
     cell = Math.max(SMALLEST_CELL, Math.floor(cell * ratio) / ratio);
     labels = columnLabels(columns, cell);
   }

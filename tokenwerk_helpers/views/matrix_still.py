@@ -23,6 +23,8 @@ POINTS = 72 / 96  # points in a page pixel
 PADDING, GAP = 8, 14
 TITLE, LABEL, SMALL_LABEL, PRINT, SMALLEST_PRINT = 12.5, 11.5, 9.5, 11, 8
 BAR_WIDTH, BAR_HEIGHT = 110, 9
+LABELLED_CELL = 13  # from here on each row and column has room for its label
+STRETCH = 1.3  # how far the height may be exceeded for that
 LONGEST_LABEL, LONGEST_SHARED_LABEL = 120, 80
 CAPTION_LINE = 16
 
@@ -124,7 +126,9 @@ class Layout:
         for _ in range(4):
             across = width - self.left - PADDING - labels.overhang - (per_line - 1) * self._gap(labels)
             down = self.max_height - lines * (self._header(labels) + GAP)
-            cell = min(self.max_cell, across / (per_line * self.C), max(down / (lines * self.R), 4))
+            height = lines * (self._header(labels) + GAP + self.R * LABELLED_CELL)
+            least = LABELLED_CELL if height <= STRETCH * self.max_height else 4
+            cell = min(self.max_cell, across / (per_line * self.C), max(down / (lines * self.R), least))
             cell = max(3, math.floor(cell * 2) / 2)
             labels = ColumnLabels.over(self.columns, cell)
         return cell, -lines, -per_line, per_line, labels

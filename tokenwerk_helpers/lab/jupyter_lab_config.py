@@ -1,6 +1,7 @@
 """How this project wants JupyterLab: prompt, quiet, and alone.
 
-In force under `make lab` and in the browser tests; by hand: jupyter lab --config=lab/jupyter_lab_config.py
+In force under `make lab` and in the browser tests; by hand:
+jupyter lab --config=tokenwerk_helpers/lab/jupyter_lab_config.py
 """
 
 import os
@@ -22,7 +23,7 @@ c.LanguageServerManager.autodetect = False
 # Without overrides.json, there, the page would still ask whether it may fetch news.
 c.LabApp.app_settings_dir = str(HERE)
 
-c.ServerApp.root_dir = str(HERE.parent / "notebooks")
+c.ServerApp.root_dir = str(HERE.parents[1] / "notebooks")
 c.LabApp.default_url = "/lab/tree/00_start.ipynb"
 
 # Checkpoints are kept with the server's other passing files, not beside the notebooks.
