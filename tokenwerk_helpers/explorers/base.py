@@ -22,6 +22,7 @@ import ipywidgets as widgets
 
 from ..language import _
 from ..views.figure import with_still
+from ..views.matrix import MatrixView
 from ..views.still import stacked
 from ..views.text import LiveText
 from .cells import close_twins
@@ -136,6 +137,8 @@ class Explorer:
         wrap = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 18px")
         controls = widgets.HBox([*self.controls.values(), *buttons, reset], layout=wrap)
         gap = widgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="8px 20px")
+        for row in self.rows:
+            _share_width(row)
         views = [widgets.HBox(row, layout=gap) for row in self.rows]
         root = widgets.VBox([controls, self.message, *views, self.caption])
         root.add_class("tokenwerk-explorer")
@@ -143,6 +146,13 @@ class Explorer:
 
     def _repr_mimebundle_(self, **_kwargs):
         return with_still(self.widget._repr_mimebundle_(), self.png(), self.caption.value)
+
+
+def _share_width(row: list) -> None:
+    """Let matrices that stand in one row share its width, as long as each has room enough."""
+    for view in row if len(row) > 1 else ():
+        if isinstance(view, MatrixView) and view.layout.width is None:
+            view.layout.flex = "1 1 330px"
 
 
 def _close(widget: widgets.Widget) -> None:
