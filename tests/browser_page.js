@@ -84,9 +84,9 @@
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
     },
-    // What is wider than the place it has.
-    sticksOut: () =>
-      all(".jp-OutputArea-output")
+    // Outputs of a cell that are wider than the place they have.
+    sticksOut: (number) =>
+      all(`.jp-Notebook .jp-Cell[data-windowed-list-index="${number}"] .jp-OutputArea-output`)
         .filter((output) => output.scrollWidth > output.clientWidth + 1)
         .map((output) => `${output.scrollWidth} > ${output.clientWidth}: ${output.innerText.slice(0, 60)}`),
   };
