@@ -43,8 +43,14 @@ def notebook_time(path: Path) -> float:
     """Seconds from the first cell to the last in a kernel that has just started."""
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources=where)
-    with client.setup_kernel(extra_arguments=["--log-level=ERROR"]):
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources=where,
+        extra_arguments=["--log-level=ERROR"],
+    )
+    with client.setup_kernel():
         start = time.perf_counter()
         for number, cell in enumerate(notebook.cells):
             client.execute_cell(cell, number)
