@@ -27,10 +27,35 @@
     return sum;
   };
 
+  // Messages to the kernel that it has not yet done with.
+  const underWay = new Set();
+  const watched = new WeakSet();
+  const watch = (connection) => {
+    if (watched.has(connection)) return;
+    watched.add(connection);
+    connection.anyMessage.connect((_sender, { msg, direction }) => {
+      const isDone = msg.header.msg_type === "status" && msg.content.execution_state === "idle";
+      if (direction === "send" && msg.channel === "shell") underWay.add(msg.header.msg_id);
+      else if (isDone) underWay.delete(msg.parent_header.msg_id);
+    });
+  };
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+
   window.look = {
-    ready: () =>
-      Boolean(panel()?.context?.isReady && panel().sessionContext?.isReady && kernel()?.status === "idle"),
-    idle: () => kernel()?.status === "idle",
+    ready: () => {
+      const isReady =
+        panel()?.context?.isReady && panel().sessionContext?.isReady && kernel()?.status === "idle";
+      if (isReady) watch(kernel());
+      return Boolean(isReady);
+    },
+    // Has the kernel answered everything, and is the answer on the screen?
+    idle: async () => {
+      if (underWay.size) return false;
+      await nextFrame();
+      await nextFrame();
+      await Promise.allSettled(all("img.tokenwerk-figure").map((picture) => picture.decode()));
+      return underWay.size === 0;
+    },
     runAll: () => jupyterapp.commands.execute("notebook:run-all-cells").then(() => null),
     command: ([name, given]) => jupyterapp.commands.execute(name, given).then(() => null),
     endKernels: () => window.jupyterapp?.serviceManager.sessions.shutdownAll(),

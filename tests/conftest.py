@@ -22,7 +22,8 @@ def server() -> Iterator:
         yield lab
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while Playwright is at work, no other test of this process may start an event loop.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator:
     """A running Chromium; without one the test is skipped, or fails where TOKENWERK_BROWSER=required."""
     from tests import browser

@@ -48,12 +48,13 @@ def state(explorer: Locator) -> dict[str, str]:
 def settled(notebook: Notebook, explorer: Locator) -> dict[str, str]:
     """The state once nothing changes any more."""
     before = None
-    for _round in range(200):
-        now = state(explorer)
-        if now == before and now["picture"] is not None and notebook.ask("idle"):
-            return now
-        before = now
-        notebook.page.wait_for_timeout(100)
+    for _round in range(400):
+        if notebook.ask("idle"):
+            now = state(explorer)
+            if now == before and now["picture"] is not None:
+                return now
+            before = now
+        notebook.page.wait_for_timeout(50)
     raise AssertionError(f"the live view does not come to rest: {before}")
 
 
