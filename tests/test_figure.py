@@ -1,11 +1,14 @@
 """The live figure, the still twin and the style they share."""
 
 import io
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from PIL import Image
 
@@ -69,6 +72,45 @@ def test_the_dark_theme_changes_paper_and_roles_and_is_undone_by_the_light_one(l
     assert count(live.image, style.ROLES["mlp"]) == 0
     live.dark = False
     assert np.array_equal(pixels(live.image), pixels(before))
+
+
+def test_a_denser_screen_gets_more_pixels_and_the_still_stays(live):
+    live.refresh()
+    height, width, _ = pixels(live.image).shape
+    assert (width, height) == (4 * 96, 2 * 96) and live.width == width
+    still = live.png()
+    for density, scale in ((2.0, 2), (7.0, 3), (0.5, 1)):  # beyond the limits nothing is gained
+        live.density = density
+        assert pixels(live.image).shape == (scale * height, scale * width, 3)
+        assert np.array_equal(pixels(live.png()), pixels(still))
+    assert live.width == width
+
+
+def test_theme_and_density_told_together_are_drawn_once(live, monkeypatch):
+    live.refresh()
+    drawn, redraw = [], live.redraw
+    monkeypatch.setattr(live, "redraw", lambda: (drawn.append(True), redraw()))
+    live.set_state({"dark": True, "density": 2.0})
+    assert drawn == [True]
+    assert count(live.image, style.DARK.paper) > 0 and pixels(live.image).shape[1] == 2 * live.width
+
+
+def test_two_threads_draw_one_after_the_other(monkeypatch):
+    """A kernel may draw for a message of the page in one thread while a cell draws in another."""
+    busy, most, really = [], [], FigureCanvasAgg.draw
+
+    def draw(canvas) -> None:
+        busy.append(canvas)
+        most.append(len(busy))
+        time.sleep(0.02)
+        really(canvas)
+        busy.remove(canvas)
+
+    monkeypatch.setattr(FigureCanvasAgg, "draw", draw)
+    views = [LiveFigure(2, 1) for _ in range(4)]
+    with ThreadPoolExecutor(len(views)) as pool:
+        list(pool.map(lambda view: (view.redraw(), view.png()), views))
+    assert len(most) == 2 * len(views) and max(most) == 1
 
 
 def test_a_dollar_sign_is_a_dollar_sign(live):

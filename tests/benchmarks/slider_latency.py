@@ -105,7 +105,7 @@ interact(draw, temperature=slider());
 
 INTERACT_FIGURE = """
 def draw_figure(temperature):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3.5), dpi=144, layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3.5), dpi=96, layout="constrained")
     left.set_ylim(-1.1, 1.1)
     right.set_ylim(0, 1)
     left.plot(x, np.tanh(x / temperature))

@@ -1,4 +1,4 @@
-// A picture that Python draws: shows the newest PNG and tells Python which theme the page has.
+// A picture that Python draws: shows the newest PNG and tells Python the page's theme and the screen's density.
 const isDark = () => document.body.dataset.jpThemeLight === "false";
 
 function render({ model, el }) {
@@ -23,22 +23,25 @@ function render({ model, el }) {
     picture.width = model.get("width");
     picture.src = address;
   };
-  const followTheme = () => {
-    if (model.get("dark") === isDark()) return;
-    model.set("dark", isDark());
+  const tell = () => {
+    const page = { dark: isDark(), density: window.devicePixelRatio };
+    if (Object.entries(page).every(([name, value]) => model.get(name) === value)) return;
+    model.set(page);
     model.save_changes();
   };
 
   model.on("change:image", paint);
   model.on("change:alt", describe);
-  const theme = new MutationObserver(followTheme);
+  const theme = new MutationObserver(tell);
   theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  window.addEventListener("resize", tell); // zooming changes the density, too
   describe();
   paint();
-  followTheme();
+  tell();
 
   return () => {
     theme.disconnect();
+    window.removeEventListener("resize", tell);
     model.off("change:image", paint);
     model.off("change:alt", describe);
     if (address) URL.revokeObjectURL(address);

@@ -9,6 +9,7 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 """
 
 import io
+import threading
 from pathlib import Path
 
 import anywidget
@@ -22,11 +23,15 @@ from . import style
 
 HERE = Path(__file__).parent
 CSS_PIXELS_PER_INCH = 96
-LIVE_SCALE, STILL_SCALE = 1.5, 2.0  # image pixels for each pixel of the page
+STILL_SCALE = 2.0  # image pixels for each pixel of the page
+DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
+
+# A kernel may handle the messages of widgets in a thread of its own while a cell runs; matplotlib draws in one.
+DRAWING = threading.RLock()
 
 
 class LiveFigure(anywidget.AnyWidget):
-    """A figure of `width` x `height` inches (96 page pixels each) that follows JupyterLab's theme.
+    """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
     Draw into `.figure` (no pyplot), name the artists that will move with `.moving(...)`, then call
     `.refresh()` after changing them. Whatever else changes (limits, ticks, titles) needs `.redraw()`.
@@ -39,12 +44,14 @@ class LiveFigure(anywidget.AnyWidget):
     width = traitlets.Int(help="width on the page in pixels").tag(sync=True)
     alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
     dark = traitlets.Bool(False, help="does the page have a dark theme?").tag(sync=True)
+    density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
         super().__init__(width=round(width * CSS_PIXELS_PER_INCH), alt=alt)
-        self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH * LIVE_SCALE, layout="constrained")
+        self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
+        self._page = (False, 1.0)  # theme and density the figure is drawn for
         self._background = None  # everything but the moving artists, as drawn last
 
     def moving(self, *artists: Artist) -> None:
@@ -62,12 +69,13 @@ class LiveFigure(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Show the moving artists where they are now; draw the rest only if that never happened."""
-        if self._background is None:
-            self.canvas.draw()
-            self._background = self.canvas.copy_from_bbox(self.figure.bbox)
-        self.canvas.restore_region(self._background)
-        self._draw_moving()
-        self.image = _png(self.canvas)
+        with DRAWING:
+            if self._background is None:
+                self.canvas.draw()
+                self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+            self.canvas.restore_region(self._background)
+            self._draw_moving()
+            self.image = _png(self.canvas)
 
     def redraw(self) -> None:
         """Draw everything again, since more than the moving artists has changed."""
@@ -77,16 +85,17 @@ class LiveFigure(anywidget.AnyWidget):
     def png(self, scale: float = STILL_SCALE) -> bytes:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
         live_dpi, dark = self.figure.dpi, self.dark
-        if dark:
-            style.paint(self.figure, dark=False)
-        self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
-        self.canvas.draw()
-        self._draw_moving()
-        picture = _png(self.canvas, compress_level=9)
-        self.figure.set_dpi(live_dpi)
-        if dark:
-            style.paint(self.figure, dark=True)
-        self._background = None
+        with DRAWING:
+            if dark:
+                style.paint(self.figure, dark=False)
+            self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+            self.canvas.draw()
+            self._draw_moving()
+            picture = _png(self.canvas, compress_level=9)
+            self.figure.set_dpi(live_dpi)
+            if dark:
+                style.paint(self.figure, dark=True)
+            self._background = None
         return picture
 
     def _draw_moving(self) -> None:
@@ -97,10 +106,17 @@ class LiveFigure(anywidget.AnyWidget):
             else:
                 self.figure.draw_artist(artist)
 
-    @traitlets.observe("dark")
-    def _follow_theme(self, change) -> None:
-        if hasattr(self, "figure"):
-            style.paint(self.figure, dark=change.new)
+    @traitlets.observe("dark", "density")
+    def _follow_page(self, _change) -> None:
+        low, high = DENSITIES
+        page = self.dark, min(max(self.density, low), high)
+        if page == self._page:
+            return  # both have changed at once, and the first has drawn already
+        with DRAWING:
+            if page[0] != self._page[0]:
+                style.paint(self.figure, dark=page[0])
+            self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
+            self._page = page
             self.redraw()
 
     def _repr_mimebundle_(self, **kwargs):
@@ -118,7 +134,7 @@ def with_still(bundle, png: bytes, sentence: str, scale: float = STILL_SCALE):
 
 
 def _png(canvas: FigureCanvasAgg, compress_level: int = 1) -> bytes:
-    """The canvas as PNG; level 1 is quick (3 ms for 800 x 500), level 9 small."""
+    """The canvas as PNG; level 1 is quick, level 9 small."""
     file = io.BytesIO()
     # Opaque: a transparent picture with dark text would vanish on a dark page.
     Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB").save(
