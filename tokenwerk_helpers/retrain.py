@@ -2,12 +2,11 @@
 
 Writes weights, config, vocabulary and checkpoints to `tokenwerk_helpers/weights/` (or `--folder`). What a
 model can do hardly depends on the seed; which head does it depends on nothing but the seed. So the seed is
-chosen by how clearly its heads read: `--try 0 1 2` trains several and ships none, keeps their figures in
-`weights/seeds.json`, and from there they go into `about` in config.json.
+chosen by how clearly its heads read: `--try 0 1 2` trains several, ships none, and adds their figures to
+`about["seeds_tried"]` in config.json, where they stay when a model is shipped.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from .abilities import ABILITIES, Exam, Measured
 from .corpus import expectation, stories
 from .model import Config, Decoder
 from .parameters import count
-from .pretrained import WEIGHTS, save, save_checkpoint
+from .pretrained import CONFIG, WEIGHTS, load, save, save_checkpoint
 from .tokenizer import Tokenizer
 from .training import Training, fresh_batches, train
 
@@ -29,7 +28,6 @@ BATCH = 32
 CHECKPOINTS = (0, 50, 100, 200, 400, 800, 1200, 1600, 2000, 3000, 4000)  # dense where abilities appear
 GOALS = {"pronoun": 0.99, "giver": 0.99, "receiver": 0.99, "copy": 0.95}
 GAP_GOAL = 0.06  # nats per token above the entropy floor
-TRIED = Path(WEIGHTS) / "seeds.json"  # what `--try` has found
 
 
 def new_tokenizer() -> Tokenizer:
@@ -137,21 +135,33 @@ def _met(reached: bool) -> str:
     return "reached" if reached else "MISSED"
 
 
-def compare(tokenizer: Tokenizer, seeds: list[int], steps: int) -> None:
-    """Train one model per seed and keep its figures beside the weights."""
-    tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
+def compare(tokenizer: Tokenizer, seeds: list[int], steps: int, folder: Path) -> None:
+    """Train one model per seed and note what tells them apart beside the shipped weights."""
     for seed in seeds:
         figures = examine(run(tokenizer, seed, steps), tokenizer)
         print(f"--- seed {seed}\n{describe(figures)}")
-        tried[str(seed)] = summary(figures)
-        TRIED.write_text(json.dumps(tried, indent=1) + "\n", encoding="utf-8")
+        note_tried(folder, seed, summary(figures))
+
+
+def note_tried(folder: Path, seed: int, tried: dict[str, Any]) -> None:
+    """Add a seed's summary to the config of the shipped model."""
+    shipped = load(folder)
+    known = shipped.about.get("seeds_tried", {}) | {str(seed): tried}
+    about = shipped.about | {"seeds_tried": dict(sorted(known.items(), key=lambda item: int(item[0])))}
+    save(folder, shipped.model, shipped.tokenizer, about, shipped.name)
 
 
 def summary(figures: dict[str, Any]) -> dict[str, Any]:
-    """What tells seeds apart: abilities, gap to the floor, and the clearest head of each role."""
-    gap = figures["validation"]["loss"] - figures["validation"]["floor"]
-    looks = {role: head["looks"] for role, head in figures["heads"].items()}
-    return {"gap": round(gap, 4), "looks": looks} | {name: figures["held_out"][name] for name in GOALS}
+    """What tells seeds apart: abilities, gap to the floor, and how the clearest head of each role reads.
+
+    looks: how much that head looks at the word that decides. without: the share of right answers that are
+    left when it is switched off.
+    """
+    held_out, heads = figures["held_out"], figures["heads"]
+    looks = {role: head["looks"] for role, head in heads.items()}
+    without = {role: next(iter(head["right_without"].values())) for role, head in heads.items()}
+    gap = round(held_out["loss"] - held_out["floor"], 4)
+    return {"gap": gap, "looks": looks, "without": without} | {name: held_out[name] for name in GOALS}
 
 
 def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
@@ -162,6 +172,7 @@ def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
     def keep(step: int, model: Decoder) -> None:
         save_checkpoint(folder, step, model, rounded(exam.measure(model)) | {"floor": round(exam.floor, 4)})
 
+    tried = load(folder).about.get("seeds_tried", {}) if (folder / CONFIG).exists() else {}
     model = run(tokenizer, seed, steps, keep)
     figures = examine(model, tokenizer)
     mean = expectation()
@@ -172,7 +183,7 @@ def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
         "threads": torch.get_num_threads(),
         "parameters": count(model).total,
         "grammar": {"nats_per_story": mean.nats, "tokens_per_story": mean.tokens, "floor": mean.floor},
-        "seeds_tried": json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {},
+        "seeds_tried": tried | {str(seed): summary(figures)},
     }
     save(folder, model, tokenizer, about | figures)
     print(describe(figures))
@@ -189,7 +200,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     tokenizer = new_tokenizer()
     if arguments.seeds:
-        compare(tokenizer, arguments.seeds, arguments.steps)
+        compare(tokenizer, arguments.seeds, arguments.steps, arguments.folder)
     else:
         ship(tokenizer, arguments.seed, arguments.steps, arguments.folder)
 

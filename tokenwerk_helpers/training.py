@@ -14,6 +14,7 @@ differs.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -71,6 +72,8 @@ def alike(rows: Sequence[Row], size: int, random: Random) -> Iterator[list[Row]]
 
 def batches(rows: Sequence[Row], size: int, seed: int = 0) -> Iterator[Batch]:
     """Yield batches from a fixed set of rows without end, each row once before any comes again."""
+    if not rows:
+        raise ValueError("there are no rows to make batches of")
     random, waiting = Random(seed), []
     while True:
         while len(waiting) < size:
@@ -164,8 +167,12 @@ class Training:
         self.model, self.recipe = model, recipe or Recipe()
         self.batches = iter(batches)
         self.validation, self.validate_every = validation, validate_every
-        self.optimizer = optimizer(model, self.recipe)
         self.step = 0
+
+    @cached_property
+    def optimizer(self) -> torch.optim.AdamW:
+        """Made for the first step: torch imports its compiler for an optimizer, which takes seconds."""
+        return optimizer(self.model, self.recipe)
 
     def __iter__(self) -> "Training":
         return self
