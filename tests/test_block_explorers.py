@@ -277,6 +277,28 @@ def test_with_norms_the_gradient_does_not_vanish_without_the_direct_paths():
     assert max(lab.gradients_at_start("pre", 12, residual=False)) < 10
 
 
+@pytest.mark.parametrize("initialization", lab.INITIALIZATIONS)
+def test_the_caption_compares_the_gradients_as_they_were_measured_at_every_depth(initialization):
+    """F27: longer with post-norm, hardly different, or shorter: at every stop of the slider."""
+    explorer = placement_explorers.GradientsAtStart()
+    said = set()
+    for blocks in placement_explorers.GRADIENT_DEPTHS:
+        explorer.set(blocks=blocks, initialization=initialization)
+        assert explorer.error is None, explorer.message.value
+        pre, post = (lab.gradients_at_start(norm, blocks, initialization)[-1] for norm in ("pre", "post"))
+        caption, times = explorer.caption.value, f"{post / pre:.1f}".removesuffix(".0")
+        longer = f"Mit Post-Norm ist er {times}-mal so lang" in caption
+        shorter = f"sogar kürzer: nur {times}-mal so lang" in caption
+        much_shorter = "hat Post-Norm den kürzeren" in caption
+        alike = "unterscheiden sich Pre-Norm und Post-Norm kaum" in caption
+        assert [longer, shorter, much_shorter, alike].count(True) == 1
+        assert longer == (post > 1.5 * pre)
+        assert (shorter or much_shorter) == (post < pre / 1.5)
+        assert much_shorter == (initialization == "small")
+        said.add((longer, shorter, much_shorter, alike))
+    assert len(said) == (3 if initialization == "xavier" else 1)
+
+
 def test_gradients_at_the_start_agree_with_a_finite_difference():
     model = lab.fresh_model("post", 2).double()
     inputs, targets = next(lab.batches(1))
@@ -380,11 +402,24 @@ def test_training_can_be_watched_stopped_and_begun_anew():
     asyncio.run(session())
 
 
+def test_the_variant_chosen_for_the_readers_run_stands_out_and_reset_takes_it_back():
+    explorer = placement_explorers.PlacementTraining()
+    for variant in (3, 1):
+        before = explorer.figure.image
+        explorer.set(variant=variant)
+        widths = [line.get_linewidth() for line in explorer.lines]
+        assert widths.index(max(widths)) == variant and widths.count(max(widths)) == 1
+        assert explorer.figure.image != before
+    explorer.reset()
+    assert np.argmax([line.get_linewidth() for line in explorer.lines]) == 0
+    explorer.close()
+
+
 def test_the_readers_run_follows_the_recorded_curve():
     async def session() -> None:
         explorer = placement_explorers.PlacementTraining()
         explorer.set(blocks=2)
-        explorer.variant.value = 1
+        explorer.set(variant=1)
         explorer.train()
         end = time.monotonic() + 120
         while len(explorer.losses) < 20 and time.monotonic() < end:

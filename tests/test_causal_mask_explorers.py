@@ -183,6 +183,19 @@ def test_movement_is_total_variation_between_two_runs_of_the_model(probe):
     assert np.allclose(found, expected, atol=1e-5)
 
 
+def test_a_single_prediction_before_the_exchanged_token_is_said_in_the_singular(probe):
+    probe.reset()
+    for position, kind, words in (
+        (2, "causal", "Die Vorhersage davor bleibt genau gleich"),
+        (2, "none", "Auch die Vorhersage davor bewegt sich: Sie hat die Zukunft gesehen"),
+        (3, "causal", "Die 2 Vorhersagen davor bleiben genau gleich"),
+        (3, "none", "Auch 2 der 2 Vorhersagen davor bewegen sich: Sie haben die Zukunft gesehen"),
+    ):
+        probe.set(position=position, new="er", kind=kind)
+        assert probe.error is None and words in probe.caption.value
+    probe.reset()
+
+
 def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
     probe.reset()
     image = probe.figure.image

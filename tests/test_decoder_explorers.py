@@ -1,7 +1,9 @@
 """08_decoder: logits at each position, what each layer would answer, the greedy loop, ablations."""
 
 import copy
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -127,6 +129,7 @@ def test_a_text_with_marks_of_its_own_is_read_as_text_and_the_empty_one_too(next
         next_token.set(text=text)
         assert next_token.error is None, next_token.message.value
         assert len(next_token.logits.rows) == len(logits_of(next_token.reading, text))
+    assert next_token.caption.value.startswith("1 Token ergibt 1 Zeile mit")  # the start token alone
     next_token.reset()
 
 
@@ -177,7 +180,10 @@ def test_both_endings_are_told_in_words(generation, monkeypatch):
     generation.reset()
     generation.set(steps=explorers.LIMIT)
     assert generation.result.reason == "end" and "End-Token gewählt" in generation.caption.value
+    generation.set(steps=1)
+    assert generation.caption.value.startswith("Nach 1 Schritt: ")
     generation.set(steps=3)
+    assert generation.caption.value.startswith("Nach 3 Schritten: ")
     assert generation.result.reason is None and "Als Nächstes kommt" in generation.caption.value
     monkeypatch.setattr(explorers, "LIMIT", 5)
     generation.set(text="Die alte Hexe", steps=5)
@@ -349,3 +355,21 @@ def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert checks.next_id(lambda logits: None).correct is None
     assert checks.next_id(lambda logits: logits[0, -1].argmax()).correct
     assert checks.next_id(lambda logits: int(logits[0, -1].softmax(-1).argmax())).correct
+
+
+def test_a_model_for_which_all_tokens_are_alike_has_an_answer_too():
+    reading = Reading()
+    with torch.no_grad():
+        for parameter in reading.model.parameters():
+            parameter.zero_()
+    view = explorers.NextToken(reading.pretrained)
+    assert view.error is None and view.caption.value
+
+
+def test_a_closed_generation_lets_its_model_go():
+    view = explorers.Generation()
+    reference = weakref.ref(view.reading)
+    view.close()
+    del view
+    gc.collect()
+    assert reference() is None

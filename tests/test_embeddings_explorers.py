@@ -167,6 +167,27 @@ def test_the_learned_table_is_the_models_and_likeness_is_the_cosine(tables):
     tables.reset()
 
 
+def test_of_the_sine_codes_both_neighbours_are_named_and_at_the_ends_the_only_one(tables):
+    """F32: the likeness of two sine codes depends on their distance alone."""
+    last = len(tables.tables["sine"]) - 1
+    for position in range(last + 1):
+        tables.set(kind="sine", position=position)
+        if position in (0, last):
+            nearest = f"der Position {abs(position - 1)} am"
+        else:
+            nearest = f"den Positionen {position - 1} und {position + 1} am ähnlichsten"
+        assert f"Position {position} ist {nearest}" in tables.caption.value
+    tables.reset()
+
+
+def test_a_single_byte_and_a_single_merge_are_said_in_the_singular(merges):
+    merges.set(text="a", merges=1)
+    assert merges.caption.value.startswith("1 Merge gelernt: 1 Byte ergibt 1 Token.")
+    merges.set(text="Ja", merges=0)
+    assert merges.caption.value.startswith("0 Merges gelernt: 2 Bytes ergeben 2 Token.")
+    merges.reset()
+
+
 def test_every_control_of_the_tables_moves_the_caption(tables):
     tables.reset()
     captions = {tables.caption.value}

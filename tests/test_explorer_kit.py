@@ -14,7 +14,7 @@ from tokenwerk_helpers.checks import Feedback
 from tokenwerk_helpers.explorers import Explorer, Guess, ReaderMistake, book, cells, you_are_here
 from tokenwerk_helpers.explorers.controls import line, slider
 from tokenwerk_helpers.explorers.guess import read_number, read_vector
-from tokenwerk_helpers.explorers.numbers import grouped, number, percent, vector
+from tokenwerk_helpers.explorers.numbers import grouped, number, percent, percent_label, vector
 from tokenwerk_helpers.explorers.running import Runner
 from tokenwerk_helpers.views.figure import LiveFigure
 
@@ -186,6 +186,43 @@ def test_numbers_read_as_in_the_chapter():
     assert number(0.125, 2) in ("0.12", "0.13") and number(-0.0) == "0" and number(100, 0) == "100"
     assert percent(0.256) == "26 %"
     assert re.sub(r"\s", "_", grouped(124439808)) == "124_439_808"
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "words", "label"),
+    [
+        (1.0, 0, "100 %", "100 %"),
+        (0.0, 1, "0 %", "0 %"),
+        (0.997, 0, "99.7 %", "99.7 %"),
+        (0.9989, 0, "99.9 %", "99.9 %"),
+        (0.99996, 0, "über 99.9 %", "> 99.9 %"),
+        (0.9996, 1, "über 99.9 %", "> 99.9 %"),
+        (0.99999, 2, "über 99.9 %", "> 99.9 %"),
+        (0.003, 0, "0.3 %", "0.3 %"),
+        (0.0002, 0, "unter 0.1 %", "< 0.1 %"),
+        (0.0004, 1, "unter 0.1 %", "< 0.1 %"),
+        (0.9945, 0, "99 %", "99 %"),
+        (0.0009, 2, "0.09 %", "0.09 %"),
+        (1.76, 0, "176 %", "176 %"),  # a length may be more than the whole it is compared with
+        (1.0004, 0, "100 %", "100 %"),
+    ],
+)
+def test_a_share_that_is_not_quite_all_or_nothing_is_not_rounded_to_it(share, digits, words, label):
+    assert percent(share, digits) == words
+    assert percent_label(share, digits) == label
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.integers(0, 3))
+def test_what_a_percentage_says_is_true(share, digits):
+    text = percent(share, digits)
+    value = float(re.search(r"[\d.]+", text).group())
+    assert 0 < value < 100
+    if text.startswith("über"):
+        assert 100 * share > value
+    elif text.startswith("unter"):
+        assert 100 * share < value
+    else:
+        assert abs(100 * share - value) <= 0.5 * 10.0**-digits + 1e-9
 
 
 # ---- language ----

@@ -403,3 +403,11 @@ def test_the_mime_bundle_holds_widget_picture_and_sentence():
     view.alt = "Neu."
     assert view._repr_mimebundle_()[0]["text/plain"] == "Neu."
     assert MatrixView(weights())._repr_mimebundle_()[0]["text/plain"] == "1 × 5 × 5"
+
+
+def test_labels_of_a_refused_update_do_not_come_back_later():
+    view = MatrixView([[1.0, 2.0], [3.0, 4.0]], rows=["a", "b"])
+    with pytest.raises(traitlets.TraitError):
+        view.update(rows=["c", "d"], digits=99)
+    view.update(values=[[5.0, 6.0], [7.0, 8.0]])
+    assert view.rows == ["a", "b"] == view.columns

@@ -492,3 +492,18 @@ def test_every_recipe_gives_another_result_so_a_diagnosis_is_unambiguous():
     for i, one in enumerate(results):
         for other in results[:i]:
             assert not torch.allclose(one, other, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"), [(1234.5, 3, "1234"), (12345.0, 4, "12345"), (-99999.6, 4, "-100000")]
+)
+def test_a_number_with_more_digits_than_asked_for_is_written_out(value, digits, text):
+    assert explorers.compact(value, digits) == text
+
+
+def test_an_error_after_a_click_on_a_cell_is_shown(monkeypatch):
+    view = explorers.SharedStatistic()
+    monkeypatch.setattr(view, "result", None)
+    wire = {"shape": [3, 4, 5], "data": memoryview(bytes(60))}
+    view.before.set_state({"allowed": wire})
+    assert view.error is not None and view.message.value

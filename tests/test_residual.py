@@ -114,6 +114,14 @@ def test_every_control_moves_the_picture_and_the_caption_over_its_whole_range(ma
     assert (explorer.rows[0][0].image, explorer.caption.value) == start
 
 
+def test_a_single_layer_is_said_in_the_singular():
+    explorer = explorers.GradientByDepth()
+    explorer.set(depth=1)
+    assert explorer.caption.value.startswith("1 Schicht. ")
+    explorer.set(depth=2)
+    assert explorer.caption.value.startswith("2 Schichten. ")
+
+
 def test_a_zero_contribution_and_a_zero_input_have_sentences_of_their_own():
     explorer = explorers.VectorAddition()
     explorer.set(f1=0, f2=0)
@@ -154,3 +162,26 @@ def test_the_exercise_names_the_broken_property(attempt, word):
 def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert checks.residual_step(lambda x, f: ...).correct is None
     assert checks.residual_step(lambda x, f: model.residual(x, f(x))).correct
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.43, "0.43"),
+        (99.6, "100"),
+        (999.7, "1000"),
+        (0.00999, "1·10⁻²"),
+        (3e-9, "3·10⁻⁹"),
+        (9.96e-7, "1·10⁻⁶"),
+        (2345.0, "2·10³"),
+        (0.0, "0"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_a_magnitude_is_rounded_before_its_power_is_chosen(value, text):
+    assert explorers.magnitude(value) == text
+
+
+def test_a_magnitude_can_have_decimals():
+    assert explorers.magnitude(1.49e-4, 1) == "1.5·10⁻⁴" and explorers.magnitude(9.97e-5, 1) == "1.0·10⁻⁴"
+    assert explorers.magnitude(0.43, 1) == "0.43" and explorers.magnitude(0, 1) == "0"

@@ -102,6 +102,14 @@ def test_many_draws_come_close_to_the_probabilities_and_the_same_seed_draws_the_
     assert (found.shares != explorers.drawn(1.0, 10_000, 4).shares).any()
 
 
+def test_the_expected_difference_of_two_shares_is_told_in_percentage_points():
+    view = explorers.Draws()
+    gap = np.abs(view.result.probabilities - view.result.shares)
+    p = float(view.result.probabilities[gap.argmax()])
+    points = 100 * math.sqrt(p * (1 - p) / view.result.draws)
+    assert view.caption.value.endswith(f"eine Abweichung um etwa {points:.1f} Prozentpunkte.")
+
+
 # ---- the loop ----
 
 

@@ -88,6 +88,9 @@ def test_the_wrong_merge_is_told_in_words():
     assert "falschen Platz" in view.caption.value
     view.set(heads=1)
     assert "fällt nicht auf" in view.caption.value
+    assert "12 Komponenten, 1 Kopf, der sie alle bekommt, an allen 4 Positionen." in view.caption.value
+    view.set(heads=2)
+    assert "12 Komponenten, 2 Köpfe, für jeden 6 davon, an allen 4 Positionen." in view.caption.value
 
 
 @pytest.fixture(scope="module")

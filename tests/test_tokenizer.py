@@ -327,12 +327,34 @@ def drop_special(content):
     content["added_tokens"] = []
 
 
+def drop_pre_tokenizer(content):
+    content["pre_tokenizer"] = None
+
+
+def merge_without_token(content):
+    content["model"]["merges"].append(["x", "q"])
+
+
+def drop_a_byte(content):
+    content["model"]["vocab"]["xqxq"] = content["model"]["vocab"].pop("q")
+
+
 def open_a_gap(content):
     content["model"]["vocab"]["!"] = 99_999
 
 
 @pytest.mark.parametrize(
-    "change", [change_model_type, change_pre_tokenizer, add_normalizer, drop_special, open_a_gap]
+    "change",
+    [
+        change_model_type,
+        change_pre_tokenizer,
+        drop_pre_tokenizer,
+        add_normalizer,
+        drop_special,
+        open_a_gap,
+        merge_without_token,
+        drop_a_byte,
+    ],
 )
 def test_another_kind_of_tokenizer_is_refused_by_name(tmp_path, change):
     path = tmp_path / "tokenizer.json"

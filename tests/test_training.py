@@ -255,3 +255,8 @@ def test_weight_decay_touches_matrices_only_and_every_parameter_is_moved_once():
     assert {p.dim() for p in decayed["params"]} == {2} and {p.dim() for p in plain["params"]} == {1}
     moved = [id(p) for group in (decayed, plain) for p in group["params"]]
     assert sorted(moved) == sorted(id(p) for p in model.parameters())
+
+
+def test_batches_from_no_rows_are_refused_and_do_not_search_for_ever():
+    with pytest.raises(ValueError, match="no rows"):
+        next(batches([], 4))

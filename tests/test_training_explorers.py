@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from tokenwerk_helpers import training
 from tokenwerk_helpers.checks import training as checks
 from tokenwerk_helpers.explorers import training as explorers
+from tokenwerk_helpers.explorers.numbers import percent
 from tokenwerk_helpers.pretrained import load_checkpoints
 
 ODD = "Ein $\\frac$ & <b>Jan</b> 🦆 $"
@@ -49,6 +50,9 @@ def test_the_caption_follows_the_position_and_stops_at_the_last_question(targets
         assert f"An Position {place} hat" in captions[-1]
         assert f"Antwort ist „{targets.result.targets[place]}“" in captions[-1]
     assert len(set(captions)) == count
+    assert captions[0].startswith(f"Mit dem Start-Token sind es {count} Token und {count} Fragen.")
+    targets.set(text="")
+    assert targets.caption.value.startswith("Das Start-Token allein ist schon eine Frage.")
     targets.reset()
 
 
@@ -102,7 +106,7 @@ def test_every_step_shows_what_was_measured_then(scrubber, checkpoints):
         metrics, caption = checkpoint.metrics, scrubber.caption.value
         assert f"Schritt {checkpoint.step}: Verlust {round(metrics['loss'], 2):g};" in caption
         for name, word in (("pronoun", "Pronomen"), ("giver", "Namen"), ("copy", "Abgeschriebenes")):
-            assert f"{word} {round(100 * metrics[name])} %" in caption
+            assert f"{word} {percent(metrics[name])}" in caption
         assert all(list(mark.get_xdata()) == [place, place] for mark in scrubber.marks)
         captions.add(caption)
     assert len(captions) == len(checkpoints)

@@ -149,9 +149,10 @@ def generate(
     """Yield token after token: read the window, draw from the last position's probabilities, append, repeat.
 
     ids: the prompt, one text; an empty one begins with the token `start`. Ends after the token `eos` or after
-    `max_new_tokens`, and the last step says which. `generator` makes the draws repeatable. The model is in
-    eval mode only while it computes, so a loop that is abandoned midway leaves nothing switched. ValueError,
-    at once, for an empty prompt without `start`, a negative limit or settings out of range (see `stages`).
+    `max_new_tokens`, and the last step says which. `generator` makes the draws repeatable; at temperature 0
+    nothing is drawn. The model is in eval mode only while it computes, so a loop that is abandoned midway
+    leaves nothing switched. ValueError, at once, for an empty prompt without `start`, a negative limit or
+    settings out of range (see `stages`).
     """
     ids = [int(id) for id in ids] or ([] if start is None else [start])
     if not ids:
@@ -164,11 +165,12 @@ def generate(
 
 
 def _generate(model, ids, max_new_tokens, settings, eos, generator) -> Iterator[Step]:
+    certain = settings["temperature"] == 0  # then nothing is drawn, and nobody's random numbers move on
     for left in reversed(range(max_new_tokens)):
         with torch.no_grad(), evaluating(model):
             logits = model(torch.tensor([window(ids, model.config.context)]))[0, -1]  # (V,)
         choice = probabilities(logits, **settings)  # (V,)
-        id = int(torch.multinomial(choice, 1, generator=generator))
+        id = int(choice.argmax()) if certain else int(torch.multinomial(choice, 1, generator=generator))
         ids.append(id)
         reason = "end" if id == eos else "limit" if left == 0 else None
         yield Step(id, choice, reason)

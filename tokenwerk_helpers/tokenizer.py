@@ -201,7 +201,7 @@ class Tokenizer:
         """
         try:
             tokenizer = _from_json(json.loads(Path(path).read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: not a byte-level BPE tokenizer of a known kind ({error})") from error
         if vocab_size not in (None, len(tokenizer)):
             raise ValueError(f"{path}: {len(tokenizer)} tokens, but the model has vocab_size {vocab_size}")
@@ -325,4 +325,7 @@ def _from_json(content: dict) -> Tokenizer:
     tokens = [b"" if id in special else _unspelled(names[id]) for id in range(len(names))]
     pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"])
     merges = [(_unspelled(left), _unspelled(right)) for left, right in pairs]
+    lacking = {*BYTES, *(left + right for left, right in merges)} - set(tokens)
+    if lacking:
+        raise ValueError(f"no token for {min(lacking)!r}")
     return Tokenizer(merges, tokens, special, _pattern(content["pre_tokenizer"]))

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from .. import norm_placement
 from ..language import _
 from ..model import Block, Config, residual
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, draws_aside, not_attempted, right, wrong
 
 
 class SmallBlock(nn.Module):
@@ -18,6 +18,7 @@ class SmallBlock(nn.Module):
     single hidden value, with ReLU. Both norms have gamma 1, beta 0.
     """
 
+    @draws_aside
     def __init__(self):
         super().__init__()
         self.norm1 = nn.LayerNorm(2)
@@ -88,6 +89,7 @@ def norm_parameters(answer: float) -> Feedback:
     return wrong(_("Each norm has a γ and a β, each as long as a position's list."))
 
 
+@draws_aside
 def dropout_in_eval(answer: int) -> Feedback:
     """Which option says what dropout does after `block.eval()`?"""
     block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1, dropout=0.5)).eval()
@@ -154,6 +156,7 @@ def _problem(function: Callable, answer, block: Block, x: Tensor, before: Tensor
         return _("Your function changes x itself (x += ... does that). Make a new tensor.")
     if not isinstance(answer, Tensor) or answer.shape != x.shape:
         return _("The block's output must be a tensor of the shape of x.")
+    answer = answer.float()
     if torch.allclose(answer, block(x), atol=1e-5):
         return None
     for mistaken, message in _mistakes(block, x):
@@ -161,7 +164,7 @@ def _problem(function: Callable, answer, block: Block, x: Tensor, before: Tensor
             return message
     later = x.clone()
     later[:, -1] += 1.0
-    if not torch.allclose(function(block, later)[:, :-1], answer[:, :-1], atol=1e-5):
+    if not torch.allclose(function(block, later)[:, :-1].float(), answer[:, :-1], atol=1e-5):
         return _(
             "Positions leak: when the last position changes, earlier outputs change too. Only "
             "Attention may mix positions, under its causal mask."

@@ -6,7 +6,7 @@ import torch
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, draws_aside, not_attempted, right, wrong
 
 
 def token_plus_position(answer: Sequence[float]) -> Feedback:
@@ -23,6 +23,7 @@ def token_plus_position(answer: Sequence[float]) -> Feedback:
     return wrong(_("Add the first components, then the second ones. Mind the sign."))
 
 
+@draws_aside
 def position_without_row(answer: int) -> Feedback:
     """Which option tells what happens beyond the position table?"""
     decoder = model.Decoder(model.Config(vocab_size=5, context=4, width=4, heads=1, blocks=1))
@@ -38,6 +39,7 @@ def position_without_row(answer: int) -> Feedback:
     return wrong(_("Then two positions would share a row, and nobody decided that."))
 
 
+@draws_aside
 def order_without_positions(answer: int) -> Feedback:
     """Which option tells what attention without mask and positions makes of another order?"""
     torch.manual_seed(0)
@@ -50,6 +52,7 @@ def order_without_positions(answer: int) -> Feedback:
     return wrong(_("“bites” compares itself with the same two words both times. Does a sum have an order?"))
 
 
+@draws_aside
 def embed(function: Callable | None) -> Feedback:
     """Does `function(ids, token_table, position_table)` add token and position rows, (B, T) -> (B, T, D)?"""
     torch.manual_seed(2)

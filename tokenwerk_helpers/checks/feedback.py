@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
+import torch
+
 from ..language import _
+
+# A decorator for checks that draw: the reader's own random numbers go on as if nothing had been drawn.
+draws_aside = torch.random.fork_rng(devices=[])
 
 
 @dataclass(frozen=True)

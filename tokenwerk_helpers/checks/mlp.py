@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, draws_aside, not_attempted, right, wrong
 
 
 def gelu_of_minus_one(answer: int) -> Feedback:
@@ -20,6 +20,7 @@ def gelu_of_minus_one(answer: int) -> Feedback:
     return wrong(_("That would be no activation at all. GELU lets only a share of -1 through."))
 
 
+@draws_aside
 def ten_linear_layers(answer: int) -> Feedback:
     """Which option are ten linear layers in a row?"""
     torch.manual_seed(0)
@@ -32,6 +33,7 @@ def ten_linear_layers(answer: int) -> Feedback:
     return wrong(_("Multiply two tables: what do you get? And ten?"))
 
 
+@draws_aside
 def swapped_positions(answer: int) -> Feedback:
     """Which option tells what swapping two positions does?"""
     torch.manual_seed(0)
@@ -44,6 +46,7 @@ def swapped_positions(answer: int) -> Feedback:
     return wrong(_("The MLP sees one position at a time. Does it know that others exist?"))
 
 
+@draws_aside
 def mlp(function: Callable | None) -> Feedback:
     """Is `function(x, W1, b1, W2, b2)` GELU(x W1^T + b1) W2^T + b2, tables stored as in nn.Linear?"""
     torch.manual_seed(1)
@@ -61,6 +64,7 @@ def mlp(function: Callable | None) -> Feedback:
         return not_attempted()
     if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
         return wrong(_("The result must have the shape of x: (B, T, D) goes in, (B, T, D) comes out."))
+    answer = answer.float()
     if torch.allclose(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2), atol=1e-5):
         return right(_("Right: widen, bend, narrow, at every position alike."))
     return wrong(_broken_property(answer, x, W1, b1, W2, b2))

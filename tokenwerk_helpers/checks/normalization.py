@@ -174,6 +174,7 @@ def layer_norm(function: Callable) -> Feedback:
         return wrong(
             _("Your function changes x itself. The residual path still needs it; make a new tensor.")
         )
+    given = given.float()
     if not torch.allclose(given, F.layer_norm(x, (5,), gamma, beta, EPSILON), atol=1e-5):
         return wrong(_diagnosis(given, x, gamma, beta))
     return _single_list(function)
@@ -196,13 +197,18 @@ def _single_list(function: Callable) -> Feedback:
     except Exception as error:
         return wrong(_("Right for (B, T, D), but not for a single list. {why}").format(why=_explain(error)))
     for x, answer in zip(([1.0, 3.0], [2.0, 2.0]), answers):
-        if not isinstance(answer, Tensor) or not torch.allclose(
-            answer, F.layer_norm(torch.tensor(x), (2,)), atol=1e-5
-        ):
+        expected = F.layer_norm(torch.tensor(x), (2,))
+        if not _is_close(answer, expected):
             return wrong(
                 _("Right for (B, T, D), but {x} comes out wrong: name the last axis as -1.").format(x=x)
             )
     return right(_("Right: mean, variance, epsilon under the root, gamma, beta, each position by itself."))
+
+
+def _is_close(answer, expected: Tensor) -> bool:
+    if not isinstance(answer, Tensor) or answer.shape != expected.shape:
+        return False
+    return torch.allclose(answer.float(), expected, atol=1e-5)
 
 
 def _explain(error: Exception) -> str:

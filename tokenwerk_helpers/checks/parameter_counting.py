@@ -8,11 +8,12 @@ from numbers import Real
 from ..language import _
 from ..model import Block, Config
 from ..parameters import PRESETS, count, count_config
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, draws_aside, not_attempted, right, wrong
 
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
 
 
+@draws_aside
 def block_count(width: int, heads: int = 1) -> dict[str, int]:
     """The exact count of one block by part."""
     return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts

@@ -75,6 +75,7 @@ def residual_step(function: Callable | None) -> Feedback:
 def _problem_of_sum(answer, x, fx, calls) -> str | None:
     if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
         return _("The result must be a tensor of the shape of x.")
+    answer = answer.float()
     if len(calls) != 1 or not torch.equal(calls[0], x):
         return _("Call f exactly once, with x as it came in.")
     if torch.equal(answer, fx):

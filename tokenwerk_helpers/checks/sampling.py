@@ -61,13 +61,16 @@ def top_k(function: Callable | None) -> Feedback:
     suspects = {
         _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."): before
         * (expected > -math.inf),
-        _("You keep the smallest instead of the largest."): -sampling.keep_top_k(-before, 2),
+        _("You keep the smallest instead of the largest."): before.masked_fill(
+            sampling.keep_top_k(-before, 2) == -math.inf, -math.inf
+        ),
         _("These are probabilities; logits are wanted, with −∞ where a token is out."): expected.softmax(-1),
         _("One too few is kept."): sampling.keep_top_k(before, 1),
         _("One too many is kept."): sampling.keep_top_k(before, 3),
     }
+    lowered = answer.masked_fill(answer == math.inf, -math.inf)  # the wrong infinity is a mistake of its own
     for text, suspect in suspects.items():
-        if torch.equal(answer, suspect):
+        if torch.equal(lowered, suspect):
             return wrong(text)
     if not torch.equal(answer, expected):
         return wrong(_("The two largest must stay as they are, all others become −∞."))
@@ -76,6 +79,6 @@ def top_k(function: Callable | None) -> Feedback:
     except Exception as error:
         text = _("For k = 2 it is right; with k larger than the vocabulary it stops: {text}")
         return wrong(text.format(text=error))
-    if not torch.equal(large, before):
+    if not isinstance(large, torch.Tensor) or not torch.equal(large, before):
         return wrong(_("If k is larger than the vocabulary, nothing may change."))
     return right(_("Right: the survivors keep their logits, the others have no chance any more."))

@@ -56,6 +56,7 @@ def attention(function: Callable | None) -> Feedback:
         return not_attempted()
     if not isinstance(answer, torch.Tensor) or answer.shape != v.shape:
         return wrong(_("The context has one row for each query and the width of v: here (5, 3)."))
+    answer = answer.float()
     expected, _weights = model.attention(q, k, v)
     if torch.allclose(answer, expected, atol=1e-5):
         return right(_("Right: compare, scale, share out, mix."))

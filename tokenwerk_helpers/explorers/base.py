@@ -25,11 +25,16 @@ from ..views.figure import with_still
 from ..views.matrix import MatrixView
 from ..views.still import stacked
 from ..views.text import LiveText
-from .cells import close_twins
+from .cells import close_twins, close_widgets
 
 
 class ReaderMistake(ValueError):
     """Something a reader entered cannot be used; the message says why in the reader's language."""
+
+
+def in_words(error: Exception) -> str:
+    """What a reader is told of an error that nobody foresaw."""
+    return _("That did not work ({kind}): {text}").format(kind=type(error).__name__, text=error)
 
 
 class Explorer:
@@ -109,9 +114,7 @@ class Explorer:
                 self.message.value = str(mistake)
             except Exception as error:
                 self.error = error
-                self.message.value = _("That did not work ({kind}): {text}").format(
-                    kind=type(error).__name__, text=error
-                )
+                self.message.value = in_words(error)
 
         return callback
 
@@ -123,7 +126,7 @@ class Explorer:
         """Let go of the widgets and their callbacks."""
         for control in self.controls.values():
             control.unobserve_all()
-        _close(self.widget)
+        close_widgets(self.widget)
 
     def _react(self, _change=None) -> None:
         # The front end keeps at most one message under way and folds later moves of a control into the next,
@@ -153,9 +156,3 @@ def _share_width(row: list) -> None:
     for view in row if len(row) > 1 else ():
         if isinstance(view, MatrixView) and view.layout.width is None:
             view.layout.flex = "1 1 330px"
-
-
-def _close(widget: widgets.Widget) -> None:
-    for child in getattr(widget, "children", ()):
-        _close(child)
-    widget.close()

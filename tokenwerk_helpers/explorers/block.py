@@ -447,8 +447,8 @@ class ResidualStream(OnText):
         text = _(
             "At position {position} (“{token}”) the stream is {start} long after the embedding and "
             "{end} at the end. The largest contribution for its place is {part} of block {block}: "
-            "{share} of the stream it is added to. On average over all positions Attention adds "
-            "{attention} of the stream, the MLP {mlp}."
+            "{share} of the stream it is added to. On average over all positions and blocks Attention "
+            "adds {attention} of the stream, the MLP {mlp}."
         )
         return text.format(
             position=result.position,

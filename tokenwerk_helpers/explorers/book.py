@@ -3,6 +3,7 @@
 from ..language import _
 from ..views.diagram import draw_decoder
 from ..views.figure import LiveFigure
+from .cells import close_twins
 
 # notebook -> the parts of the drawn decoder that it lights up
 CHAPTERS = {
@@ -78,4 +79,6 @@ def you_are_here(notebook: str) -> DecoderMap:
     """The drawn decoder for the head of a notebook, named by its file without the ending."""
     if notebook not in CHAPTERS:
         raise ValueError(f"no notebook {notebook!r}: choose one of {', '.join(CHAPTERS)}")
-    return DecoderMap(notebook)
+    here = DecoderMap(notebook)
+    close_twins(here)
+    return here

@@ -246,16 +246,28 @@ class LeakProbe(Explorer):
         )
         if result.new.strip() == result.labels[result.changed].strip("␣· "):
             return text + " " + _("That is the same token: nothing can move.")
-        later = len(result.moved) - result.changed
         if before == 0:
-            return text + " " + _(
-                "The {before} predictions before it stay exactly as they were; "
-                "from it on, {after} of {later} move."
-            ).format(before=result.changed, after=after, later=later)  # fmt: skip
-        return text + " " + _(
-            "{leaks} of the {before} predictions before it move as well: they have seen the future. A loss "
-            "measured like this would be cheated."
-        ).format(leaks=before, before=result.changed)  # fmt: skip
+            return f"{text} {self._nothing_leaks(result.changed, after, len(result.moved) - result.changed)}"
+        leaks = ngettext(
+            "{leaks} of the {before} predictions before it moves as well: it has seen the future.",
+            "{leaks} of the {before} predictions before it move as well: they have seen the future.",
+            before,
+        ).format(leaks=before, before=result.changed)
+        if result.changed == 1:
+            leaks = _("The prediction before it moves as well: it has seen the future.")
+        return f"{text} {leaks} " + _("A loss measured like this would be cheated.")
+
+    @staticmethod
+    def _nothing_leaks(before: int, after: int, later: int) -> str:
+        still = ngettext(
+            "The prediction before it stays exactly as it was;",
+            "The {before} predictions before it stay exactly as they were;",
+            before,
+        )
+        move = ngettext(
+            "from it on, {after} of {later} moves.", "from it on, {after} of {later} move.", after
+        )
+        return f"{still} {move}".format(before=before, after=after, later=later)
 
 
 def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tensor) -> np.ndarray:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from IPython import get_ipython
+from ipywidgets import Widget
 
 _living: dict[str, list] = defaultdict(list)  # cell id -> (execution count, explorer)
 
@@ -18,13 +19,30 @@ def running_cell() -> tuple[str, int] | None:
 
 
 def close_twins(explorer) -> None:
-    """Close what an earlier run of this cell has left, and remember the explorer for the next."""
+    """Close what an earlier run of this cell has left, and remember this explorer or widget for the next."""
     where = running_cell()
     if where is None:
         return
     cell, count = where
     for earlier, twin in _living[cell]:
         if earlier != count:
-            twin.close()
+            _close(twin)
     _living[cell] = [(earlier, twin) for earlier, twin in _living[cell] if earlier == count]
     _living[cell].append((count, explorer))
+
+
+def _close(twin) -> None:
+    if isinstance(twin, Widget):
+        close_widgets(twin)
+    else:
+        twin.close()
+
+
+def close_widgets(widget: Widget) -> None:
+    """Close a widget and all that belongs to it: its children, its layout, its style."""
+    for child in getattr(widget, "children", ()):
+        close_widgets(child)
+    for part in (getattr(widget, "layout", None), getattr(widget, "style", None)):
+        if isinstance(part, Widget):
+            part.close()
+    widget.close()

@@ -10,7 +10,7 @@ import torch
 
 from .. import corpus, sampling, training
 from ..checks import decoder as checks
-from ..language import _
+from ..language import _, ngettext
 from ..trace import ablate, layer_logits, running_with, trace
 from ..views import style
 from ..views.figure import LiveFigure
@@ -18,7 +18,7 @@ from ..views.matrix import MatrixView
 from .base import Explorer
 from .controls import choose, line, switch, whole
 from .guess import Guess
-from .numbers import number, percent
+from .numbers import number, percent, percent_label
 from .reading import Reading, example_gift, example_story
 
 # ---- logits at each position, and what each layer would answer ----
@@ -107,7 +107,7 @@ class NextToken(Explorer):
         for bars, names, answers in zip(self.bars, self.names, result.layers):
             for bar, name, (token, share) in zip(bars, names, answers):
                 bar.set_width(share)
-                name.set_text(f"{token}  {percent(share)}")
+                name.set_text(f"{token}  {percent_label(share)}")
                 inside = share > 0.55  # a long bar has the room, beside it there is none
                 name.set_x(0.03 if inside else share + 0.02)
                 name.set_color("#000000" if inside else self._ink)
@@ -117,16 +117,22 @@ class NextToken(Explorer):
     def sentence(self, result: Prediction) -> str:
         best, second = result.candidates[:2]
         p, q = result.probabilities[:2]
-        text = _(
-            "{T} tokens give {T} rows of {V} logits each. After token {place}, “{token}”, the most probable "
-            "next token is “{best}” ({p}), then “{second}” ({q})."
+        text = ngettext(
+            "{T} token gives {T} row of {V} logits.",
+            "{T} tokens give {T} rows of {V} logits each.",
+            len(result.labels),
+        ).format(T=len(result.labels), V=result.vocab_size)
+        text += " " + _(
+            "After token {place}, “{token}”, the most probable next token is “{best}” ({p}), then “{second}” "
+            "({q})."
         ).format(
-            T=len(result.labels), V=result.vocab_size, place=result.position + 1,
-            token=result.labels[result.position], best=best, p=percent(p, 1), second=second, q=percent(q, 1),
+            place=result.position + 1, token=result.labels[result.position], best=best, p=percent(p, 1),
+            second=second, q=percent(q, 1),
         )  # fmt: skip
         agree = [answers[0][0] == best for answers in result.layers]
-        first = next(i for i in range(len(agree)) if all(agree[i:]))
-        return text + " " + _("That answer stands from here on: {layer}.").format(
+        # Where several tokens are alike, even the last layer may name another of them.
+        first = next((i for i in range(len(agree)) if all(agree[i:])), len(agree) - 1)
+        return text + " " + _("From here on this answer leads: {layer}.").format(
             layer=_layer_name(first, len(result.layers))
         )  # fmt: skip
 
@@ -161,17 +167,19 @@ class Generated:
     context: int
 
 
-@lru_cache(maxsize=64)
-def _greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
+def greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
     """The ids that are appended one by one, and why it ended."""
     end = getattr(reading.tokenizer, "end", None)
     steps = list(sampling.generate(reading.model, reading.ids(text), LIMIT, temperature=0, eos=end))
     return tuple(step.id for step in steps), steps[-1].reason
 
 
-def continued(reading: Reading, text: str, steps: int) -> Generated:
-    """Append `steps` tokens to the text, at each step the most probable one, unless the end comes first."""
-    new, reason = _greedy(reading, text)
+def continued(reading: Reading, text: str, steps: int, found: tuple | None = None) -> Generated:
+    """Append `steps` tokens to the text, at each step the most probable one, unless the end comes first.
+
+    found: what `greedy` returned for this text, if it is at hand.
+    """
+    new, reason = found or greedy(reading, text)
     made = new[:steps]
     finished = len(made) == len(new)
     ended = finished and reason == "end"
@@ -192,6 +200,7 @@ class Generation(Explorer):
 
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
+        self._greedy = lru_cache(maxsize=64)(lambda text: greedy(self.reading, text))
         self.figure = LiveFigure(7.4, 2.9)
         self._draw()
         controls = {
@@ -201,7 +210,7 @@ class Generation(Explorer):
         super().__init__(controls, [[self.figure]])
 
     def compute(self, text: str, steps: int) -> Generated:
-        return continued(self.reading, text, steps)
+        return continued(self.reading, text, steps, self._greedy(text))
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12))
@@ -218,15 +227,17 @@ class Generation(Explorer):
     def show(self, result: Generated) -> None:
         for bar, name, (token, share) in zip(self.bars, self.names, result.candidates):
             bar.set_height(share)
-            name.set_text(f"{token}\n{percent(share)}")
+            name.set_text(f"{token}\n{percent_label(share)}")
             name.set_y(share + 0.01)
         self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Generated) -> str:
-        text = _("After {steps} of these steps: {prompt} | {continuation}").format(
-            steps=result.steps, prompt=result.prompt, continuation=result.continuation
-        )
+        text = ngettext(
+            "After {steps} step: {prompt} | {continuation}",
+            "After {steps} steps: {prompt} | {continuation}",
+            result.steps,
+        ).format(steps=result.steps, prompt=result.prompt, continuation=result.continuation)
         if result.reason == "end":
             return text + "\n" + _("The model has chosen the end token: the story is over.")
         if result.reason == "limit":

@@ -110,11 +110,15 @@ class Merges(Explorer):
             left += width + 0.5
 
     def sentence(self, result: Split) -> str:
-        text = ngettext(
-            "{merges} merges learned: {bytes} bytes make {count} token.",
-            "{merges} merges learned: {bytes} bytes make {count} tokens.",
-            len(result.pieces),
-        ).format(merges=result.merges, bytes=result.byte_count, count=len(result.pieces))
+        learned = ngettext("{merges} merge learned:", "{merges} merges learned:", result.merges)
+        made = ngettext(
+            "{bytes} bytes make {count} token.", "{bytes} bytes make {count} tokens.", len(result.pieces)
+        )
+        if result.byte_count == 1:
+            made = _("1 byte makes 1 token.")
+        text = f"{learned} {made}".format(
+            merges=result.merges, bytes=result.byte_count, count=len(result.pieces)
+        )
         if result.newest is None:
             return text + " " + _("Nothing is merged yet: every byte is a token of its own.")
         text += " " + _("The newest merge: “{left}” + “{right}”.").format(
@@ -203,14 +207,17 @@ class PositionTables(Explorer):
 
     def sentence(self, result: Positions) -> str:
         T, D = result.table.shape
-        others = np.delete(np.arange(T), result.position)
-        nearest = int(others[result.likeness[others].argmax()])
-        text = _(
-            "{T} positions, {D} numbers each. Most like position {here} is position {nearest} ({cosine})."
-        )
+        nearest = most_alike(result)
+        *some, last = map(str, nearest)
+        text = _("{T} positions, {D} numbers each.") + " " + ngettext(
+            "Most like position {here} is position {nearest} ({cosine}).",
+            "Most like position {here} are positions {nearest} ({cosine}).",
+            len(nearest),
+        )  # fmt: skip
         text = text.format(
-            T=T, D=D, here=result.position, nearest=nearest, cosine=number(result.likeness[nearest])
-        )
+            T=T, D=D, here=result.position, cosine=number(result.likeness[nearest[0]]),
+            nearest=_("{some} and {last}").format(some=", ".join(some), last=last) if some else last,
+        )  # fmt: skip
         if result.kind == "sine":
             pairs = result.table[:, 0::2] ** 2 + result.table[:, 1::2] ** 2
             return text + " " + _("In every pair sin² + cos² = {sum}: all rows are equally long.").format(
@@ -220,6 +227,14 @@ class PositionTables(Explorer):
         return text + " " + _("Learned rows are between {short} and {long} long.").format(
             short=number(lengths.min()), long=number(lengths.max())
         )  # fmt: skip
+
+
+def most_alike(positions: Positions) -> list[int]:
+    """The other positions whose rows are most like the chosen one's; more than one if equally so."""
+    others = np.delete(np.arange(len(positions.likeness)), positions.position)
+    likeness = positions.likeness[others]
+    # Two sine codes at the same distance differ by rounding alone.
+    return others[np.isclose(likeness, likeness.max(), rtol=0, atol=1e-5)].tolist()
 
 
 # ---- the window slides and is numbered anew ----

@@ -9,8 +9,8 @@ import ipywidgets as widgets
 from ..checks.feedback import Feedback, not_attempted
 from ..language import _
 from ..views.text import LiveText
-from .base import ReaderMistake
-from .cells import close_twins
+from .base import ReaderMistake, in_words
+from .cells import close_twins, close_widgets
 
 
 class Guess:
@@ -48,13 +48,14 @@ class Guess:
             self.feedback = not_attempted() if answer is None else self._check(answer)
         except ReaderMistake as mistake:
             self.feedback = Feedback(None, str(mistake))
+        except Exception as error:  # a callback of the button: what it raised would end in a log
+            self.feedback = Feedback(None, in_words(error))
         self.reply.value = repr(self.feedback)
         return self.feedback
 
     def close(self) -> None:
         """Let go of the widgets."""
-        for part in (self.answer, self.button, self.reply, self.widget):
-            part.close()
+        close_widgets(self.widget)
 
     def _input(self) -> widgets.Widget:
         if self.kind == "choice":

@@ -20,6 +20,7 @@ from .controls import choose, line, slider, stops, whole
 from .guess import Guess
 from .numbers import number
 from .reading import Reading, example_story
+from .residual import magnitude
 
 # ---- activation functions ----
 
@@ -84,7 +85,7 @@ class ActivationCurves(Explorer):
             "a difference of {gap}."
         ).format(
             x=number(result.x, 1), relu=number(result.relu, 1), gelu=number(result.gelu, 4),
-            tanh=number(result.gelu_tanh, 4), gap=f"{abs(result.gelu_tanh - result.gelu):.1e}",
+            tanh=number(result.gelu_tanh, 4), gap=magnitude(abs(result.gelu_tanh - result.gelu), 1),
         )  # fmt: skip
 
 
@@ -165,7 +166,7 @@ class CurveFit(Explorer):
         self.figure.refresh()
 
     def sentence(self, result: Fit) -> str:
-        text = _("{hidden} hidden units, activation {activation}: mean error {error}.").format(
+        text = _("Hidden units: {hidden}, activation: {activation}, root mean square error: {error}.").format(
             hidden=result.hidden, error=number(result.error, 3),
             activation={"gelu": "GELU", "relu": "ReLU", "none": _("none")}[result.activation],
         )  # fmt: skip
@@ -196,9 +197,10 @@ class Positions:
 
 def nudged(position: int, amount: float) -> Positions:
     """Add `amount` to every component of one position (from 1) and send all positions through one MLP."""
-    torch.manual_seed(5)
-    x = torch.randn(T, D)
-    mlp = model.MLP(D)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        x = torch.randn(T, D)
+        mlp = model.MLP(D)
     x[position - 1] += amount
     with torch.no_grad():
         outputs = mlp(x[None])[0]

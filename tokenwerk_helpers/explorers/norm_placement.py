@@ -166,6 +166,9 @@ class GradientsAtStart(Explorer):
             )
         if ratio > 1.5:
             return _("Post-norm's is {ratio} times as long as pre-norm's.").format(ratio=number(ratio, 1))
+        if ratio < 1 / 1.5:
+            text = _("Here post-norm's is even shorter: only {ratio} times as long as pre-norm's.")
+            return text.format(ratio=number(ratio, 1))
         return _("In a net this shallow pre-norm and post-norm hardly differ.")
 
 
@@ -190,12 +193,14 @@ class Trainings:
     blocks: int
     rate: float
     curves: list[np.ndarray]  # in the order of `variant_names`
+    chosen: int  # the variant the reader may train beside them
 
 
-def recorded_trainings(blocks: int, rate: float) -> Trainings:
+def recorded_trainings(blocks: int, rate: float, variant: int = 0) -> Trainings:
     """The recorded curves of all variants at one depth and learning rate."""
     recorded = norm_placement.recorded()
-    return Trainings(blocks, rate, [np.array(recorded[run]) for run in norm_placement.runs_at(blocks, rate)])
+    runs = norm_placement.runs_at(blocks, rate)
+    return Trainings(blocks, rate, [np.array(recorded[run]) for run in runs], variant)
 
 
 class PlacementTraining(Explorer):
@@ -210,10 +215,10 @@ class PlacementTraining(Explorer):
         controls = {
             "blocks": choose(_("number of blocks"), [(str(n), n) for n in norm_placement.DEPTHS], 12),
             "rate": choose(_("learning rate"), rates, 1e-3),
+            "variant": choose(_("train here"), [(name, i) for i, name in enumerate(variant_names())], 0),
         }
-        self.variant = choose(_("train here"), [(name, i) for i, name in enumerate(variant_names())], 0)
         self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
-        super().__init__(controls, [[self.figure]], buttons=[self.variant, self.start, self.stop])
+        super().__init__(controls, [[self.figure]], buttons=[self.start, self.stop])
         self.start.on_click(self.guarded(lambda _button: self.train()))
         self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
         self.stop.disabled = True
@@ -238,7 +243,7 @@ class PlacementTraining(Explorer):
         dashes = [DASHES[look] for look in looks]
         dashes[2] = "-"  # with warm-up: the same colour, drawn through
         self.lines = [
-            axes.plot([], [], color=colour, linestyle=dash, linewidth=1.8, label=name)[0]
+            axes.plot([], [], color=colour, linestyle=dash, linewidth=1.6, label=name)[0]
             for name, colour, dash in zip(variant_names(), colours, dashes)
         ]
         (self.own,) = axes.plot([], [], ".", color=style.LIGHT.ink, markersize=5, label=_("your run"))
@@ -252,8 +257,9 @@ class PlacementTraining(Explorer):
         super().update()
 
     def show(self, result: Trainings) -> None:
-        for curve, losses in zip(self.lines, result.curves):
+        for variant, (curve, losses) in enumerate(zip(self.lines, result.curves)):
             curve.set_data(middles(losses), losses)
+            curve.set_linewidth(3.2 if variant == result.chosen else 1.6)
         self._show_own()
         self.figure.alt = self.sentence(result)
 
@@ -266,7 +272,8 @@ class PlacementTraining(Explorer):
 
     def train(self) -> None:
         """Begin a training of the chosen variant; the page stays usable, and Stop ends it."""
-        run = norm_placement.runs_at(**self.settings)[self.variant.value]
+        shown = self.result
+        run = norm_placement.runs_at(shown.blocks, shown.rate)[shown.chosen]
         self.losses = []
         self.start.disabled, self.stop.disabled = True, False
         self.runner.start(norm_placement.train(run))
@@ -302,6 +309,9 @@ class PlacementTraining(Explorer):
             losses=", ".join(f"{name} {loss}" for name, loss in zip(variant_names(), losses)),
         )
         text += " " + self._verdict(result)
+        text += " " + _("Drawn thick is the run that you can train here: {name}.").format(
+            name=variant_names()[result.chosen]
+        )
         if self.losses:
             text += "\n" + _("Your run: step {step} of {steps}, loss {loss}.").format(
                 step=len(self.losses),

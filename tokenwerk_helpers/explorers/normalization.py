@@ -80,7 +80,9 @@ def normalized(x: Tensor, norm: Norm, epsilon: float = 1e-5) -> Tensor:
 
 
 def compact(value: float, digits: int = 4) -> str:
-    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 10⁻⁸, 3.2·10⁻⁷."""
+    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
+    if 10**digits <= abs(value) < 1e6:
+        return f"{value:.0f}"
     if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
         return f"{value:.{digits}g}"
     mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
@@ -461,7 +463,7 @@ class SharedStatistic(Explorer):
             masked_words=_("{panel}, {row}, component {column}: has not moved"),
             hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
-        self.before.on_edit(self._choose)
+        self.before.on_edit(self.guarded(self._choose))
         super().__init__(self._make_controls(norm), [[self.before], [self.after]])
 
     def _make_controls(self, norm: str) -> dict:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
@@ -29,7 +30,7 @@ from ..views.figure import LiveFigure
 from .base import Explorer
 from .controls import choose, stops, switch, whole
 from .guess import Guess
-from .numbers import grouped, number, percent
+from .numbers import grouped, number, percent, percent_label
 
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)  # the example of the chapter
 
@@ -89,7 +90,8 @@ class BlockParameters:
 def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
     """Every parameter of a block of this width, as it stands in the model."""
     config = Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1, bias=bias)
-    return BlockParameters(width, heads, tuple(table(Block(config))))
+    with torch.random.fork_rng(devices=[]):  # its values are thrown away: nobody's seed moves on
+        return BlockParameters(width, heads, tuple(table(Block(config))))
 
 
 # Where each module's parameters begin in the picture; wide enough for D = 16. One unit is one number.
@@ -661,7 +663,7 @@ class ModelSizes(Explorer):
 
     def show(self, result: Sizes) -> None:
         for row, (name, count) in enumerate(result.counts.items()):
-            texts = {part: percent(n / count.total) for part, n in count.parts.items()}
+            texts = {part: percent_label(n / count.total) for part, n in count.parts.items()}
             self.bars.set(row, count.parts, count.total, texts, 0.012)
             self.totals[row].set_text(short(count.total))
             self.memory[row].set_text(memory(FORMATS[result.stored] * count.total))

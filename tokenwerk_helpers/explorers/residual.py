@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..checks import residual as checks
-from ..language import _
+from ..language import _, ngettext
 from ..views import style
 from ..views.figure import LiveFigure
 from .base import Explorer
@@ -294,9 +294,10 @@ class GradientByDepth(Explorer):
         self.figure.refresh()
 
     def sentence(self, result: Depth) -> str:
-        text = _(
-            "{depth} layers. Of a gradient of length 1 at the output, {plain} arrives at the input "
-            "without the direct path and {residual} with it."
+        text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "
+        text += _(
+            "Of a gradient of length 1 at the output, {plain} arrives at the input without the direct path "
+            "and {residual} with it."
         )
         text = text.format(
             depth=result.depth, plain=magnitude(result.plain[0]), residual=magnitude(result.residual[0])
@@ -312,12 +313,14 @@ class GradientByDepth(Explorer):
         return text
 
 
-def magnitude(value: float) -> str:
-    """A number of any size for a sentence: 0.43, or 3·10⁻⁹."""
+def magnitude(value: float, decimals: int = 0) -> str:
+    """A number of any size for a sentence: 0.43, or 3·10⁻⁹, the factor with so many decimals."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}".replace("inf", "∞")
     if 0.01 <= value < 1000:
-        return f"{value:.2g}" if value < 100 else f"{value:.0f}"
-    exponent = math.floor(math.log10(value)) if value > 0 else 0
-    return f"{value / 10.0**exponent:.0f}·10{str(exponent).translate(style.SUPERSCRIPT)}"
+        return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
+    mantissa, exponent = f"{value:.{decimals}e}".split("e")
+    return f"{mantissa}·10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
 
 
 # ---- learning rates ----

@@ -14,7 +14,7 @@ from ..views.figure import LiveFigure
 from .base import Explorer
 from .controls import button, count, line, slider, stops, whole
 from .guess import Guess
-from .numbers import number, percent
+from .numbers import number, percent, percent_label
 from .reading import Reading, example_gift
 from .running import Runner
 
@@ -92,7 +92,7 @@ class Filters(Explorer):
         for bars, texts, shares, alive in zip(self.bars, self.values, result.probabilities, result.survives):
             for bar, text, share, lives in zip(bars, texts, shares, alive):
                 bar.set_width(share)
-                text.set_text(percent(share) if lives else "✗")
+                text.set_text(percent_label(share) if lives else "✗")
                 inside = share > 0.72
                 text.set_x(share - 0.02 if inside else share + 0.02)
                 text.set_ha("right" if inside else "left")
@@ -177,10 +177,10 @@ class Draws(Explorer):
         p = float(result.probabilities[worst])
         return _(
             "{draws} draws: “{word}” differs most, drawn {share} at a probability of {theory}. "
-            "Expected there is a difference of about {expected}."
+            "Expected there is a difference of about {expected} percentage points."
         ).format(
             draws=result.draws, word=words()[worst], share=percent(result.shares[worst], 1),
-            theory=percent(p, 1), expected=percent((p * (1 - p) / result.draws) ** 0.5, 1),
+            theory=percent(p, 1), expected=f"{100 * (p * (1 - p) / result.draws) ** 0.5:.1f}",
         )  # fmt: skip
 
 
@@ -288,7 +288,7 @@ class Loop(Explorer):
     def show(self, result: Written) -> None:
         for bar, name, (token, share) in zip(self.bars, self.names, result.candidates):
             bar.set_height(share)
-            name.set_text(f"{token}\n{percent(share)}" if share > 0 else "✗")
+            name.set_text(f"{token}\n{percent_label(share)}" if share > 0 else "✗")
             name.set_y(share + 0.01)
         self.figure.alt = self.sentence(result)
         self.figure.refresh()

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import model
 from ..checks import self_attention as checks
-from ..language import _
+from ..language import _, ngettext
 from ..trace import trace
 from ..views import style
 from ..views.figure import LiveFigure
@@ -332,9 +332,11 @@ class SplitHeads(Explorer):
 
     def sentence(self, result: Split) -> str:
         H, _T, d = result.heads.shape
-        start = _("{D} components, {H} heads, {d} components for each, at all {T} positions.").format(
-            D=D_SPLIT, H=H, d=d, T=T_SPLIT
-        )
+        start = ngettext(
+            "{D} components, {H} head that gets them all, at all {T} positions.",
+            "{D} components, {H} heads with {d} of them each, at all {T} positions.",
+            H,
+        ).format(D=D_SPLIT, H=H, d=d, T=T_SPLIT)
         wrong = int((result.merged != result.x).sum())
         if wrong:
             return start + " " + _(

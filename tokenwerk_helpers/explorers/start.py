@@ -17,10 +17,10 @@ from ..views.figure import LiveFigure
 from ..views.pulse import Pulse
 from ..views.text import LiveText
 from .base import Explorer
-from .cells import close_twins
+from .cells import close_twins, close_widgets
 from .controls import slider
 from .guess import Guess
-from .numbers import number, percent
+from .numbers import number, percent, percent_label
 
 # ---- a first slider ----
 
@@ -71,7 +71,7 @@ class FirstSlider(Explorer):
         for bar, text, share in zip(self.bars, self.values, result.probabilities):
             bar.set_width(share)
             text.set_x(share + 0.012)
-            text.set_text(percent(share, 1))
+            text.set_text(percent_label(share, 1))
         self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
@@ -202,7 +202,7 @@ class Installation:
 
     def close(self) -> None:
         """Let go of the widget."""
-        self.widget.close()
+        close_widgets(self.widget)
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = self.widget._repr_mimebundle_(**kwargs)

@@ -7,7 +7,7 @@ import torch
 
 from .. import corpus, model, sampling, training
 from ..checks import training as checks
-from ..language import _
+from ..language import _, ngettext
 from ..pretrained import load_checkpoints
 from ..trace import trace
 from ..views import style
@@ -78,11 +78,15 @@ class Targets(Explorer):
         self.figure.redraw()
 
     def sentence(self, result: Shifted) -> str:
-        return _(
-            "{count} tokens are {count} questions. At position {position} the model has read up to “{read}”; "
-            "the right answer is “{answer}”."
+        text = ngettext(
+            "The start token alone is a question already.",
+            "With the start token these are {count} tokens and {count} questions.",
+            len(result.inputs),
+        ).format(count=len(result.inputs))
+        return text + " " + _(
+            "At position {position} the model has read up to “{read}”; the right answer is “{answer}”."
         ).format(
-            count=len(result.inputs), position=result.position, read=result.inputs[result.position],
+            position=result.position, read=result.inputs[result.position],
             answer=result.targets[result.position],
         )  # fmt: skip
 

@@ -27,7 +27,6 @@ SUMS = {"sum1": 6.3, "sum2": 9.35}  # the circled plus signs, where a contributi
 BLOCK = (2.8, 9.85)  # left and right edge of the frame that is repeated L times
 PATH_Y, HIGH, LOW = 0.0, 0.42, -0.42
 RESIDUAL_Y = 0.98
-PALE = 0.25
 
 
 def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]) -> None:

@@ -26,7 +26,7 @@ CSS_PIXELS_PER_INCH = 96
 STILL_SCALE = 2.0  # image pixels for each pixel of the page
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
 
-# A kernel may handle the messages of widgets in a thread of its own while a cell runs; matplotlib draws in one.
+# A kernel may handle messages of widgets in a thread of its own while a cell runs; matplotlib knows only one.
 DRAWING = threading.RLock()
 
 

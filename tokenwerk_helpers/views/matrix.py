@@ -24,7 +24,6 @@ from .figure import with_still
 
 HERE = Path(__file__).parent
 KINDS = ("sequential", "diverging")
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WHITE_SPACE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥"})
 
 
@@ -48,7 +47,7 @@ def spoken(value: float, digits: int) -> str:
     if not np.isfinite(value) or abs(value) >= 10.0**-more:
         return fixed(value, more)
     mantissa, exponent = f"{float(value):.1e}".split("e")
-    return f"{mantissa.replace('-', '−')}·10{str(int(exponent)).translate(SUPERSCRIPT)}"
+    return f"{mantissa.replace('-', '−')}·10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
 
 
 def colour_limits(asked, kind: str, values: np.ndarray, allowed: np.ndarray | None) -> tuple[float, float]:
@@ -242,18 +241,23 @@ class MatrixView(anywidget.AnyWidget):
         super().__init__(_appearance=appearance(), **state)
 
     def update(self, **changes) -> None:
-        """Change any traits at once and send them in one message; on a ValueError nothing has changed."""
+        """Change any traits at once and send them in one message; if one is refused, nothing has changed."""
         current = {name: getattr(self, name) for name in ("values", "allowed", "titles", "limits")}
-        state = self._settled(current | self._given | changes)
+        given = self._given
+        state = self._settled(current | given | changes)
         if "selected" not in changes and self.selected >= state["values"].shape[1]:
             state["selected"] = -1  # that row is gone
         if "marked" not in changes and not is_cell(self.marked, state["values"].shape):
             state["marked"] = []
         for name in {"values", "allowed"} - set(changes):
             del state[name]  # nothing new, so nothing to send
-        with self.hold_sync(), self.hold_trait_notifications():
-            for name, value in state.items():
-                setattr(self, name, value)
+        try:
+            with self.hold_sync(), self.hold_trait_notifications():
+                for name, value in state.items():
+                    setattr(self, name, value)
+        except traitlets.TraitError:
+            self._given = given
+            raise
 
     def describe(self, row: int, column: int, panel: int = 0) -> str:
         """What the cursor says of a cell."""

@@ -1,0 +1,137 @@
+"""What every check of an exercise or question owes the reader, whichever chapter it belongs to."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tokenwerk_helpers.checks import (
+    block,
+    causal_mask,
+    decoder,
+    embeddings,
+    mlp,
+    normalization,
+    parameter_counting,
+    residual,
+    sampling,
+    self_attention,
+    training,
+)
+from tokenwerk_helpers.explorers.guess import Guess
+from tokenwerk_helpers.model import Block
+
+# Each of them once with some answer; what matters here is what happens beside.
+CALLS = {
+    "ten_times_the_input": lambda: block.ten_times_the_input([1.0, 2.0]),
+    "what_is_missing": lambda: block.what_is_missing(0),
+    "norm_parameters": lambda: block.norm_parameters(768),
+    "dropout_in_eval": lambda: block.dropout_in_eval(0),
+    "block_forward": lambda: block.block_forward(Block.forward),
+    "number_of_logits": lambda: decoder.number_of_logits(100),
+    "saved_by_tying": lambda: decoder.saved_by_tying(100),
+    "position_without_row": lambda: embeddings.position_without_row(0),
+    "order_without_positions": lambda: embeddings.order_without_positions(0),
+    "embed": lambda: embeddings.embed(lambda ids, tokens, positions: tokens[ids]),
+    "ten_linear_layers": lambda: mlp.ten_linear_layers(0),
+    "swapped_positions": lambda: mlp.swapped_positions(0),
+    "mlp": lambda: mlp.mlp(lambda x, W1, b1, W2, b2: x),
+    "moving_outputs": lambda: normalization.moving_outputs(0),
+    "layer_norm": lambda: normalization.layer_norm(lambda x, gamma, beta, eps: x),
+    "factor_of_double_width": lambda: parameter_counting.factor_of_double_width(2.0),
+    "cost_of_heads": lambda: parameter_counting.cost_of_heads(0),
+    "cost_of_own_head": lambda: parameter_counting.cost_of_own_head(1.0),
+    "block_parameters": lambda: parameter_counting.block_parameters(lambda D: 12 * D**2),
+    "residual_step": lambda: residual.residual_step(lambda x, f: x + f(x)),
+    "attention": lambda: self_attention.attention(lambda q, k, v: v),
+    "shifted": lambda: training.shifted(lambda logits, ids: 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_check_leaves_the_readers_random_numbers_alone(name):
+    before = torch.get_rng_state()
+    CALLS[name]()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+IN_FLOAT64 = {
+    "self_attention": lambda: self_attention.attention(
+        lambda q, k, v: (q.double() @ k.double().T / math.sqrt(q.shape[-1])).softmax(-1) @ v.double()
+    ),
+    "mlp": lambda: mlp.mlp(lambda x, W1, b1, W2, b2: F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2).double()),
+    "layer_norm": lambda: normalization.layer_norm(
+        lambda x, gamma, beta, eps: F.layer_norm(x, x.shape[-1:], None, None, eps).double() * gamma + beta
+    ),
+    "residual_step": lambda: residual.residual_step(add_in_float64),
+    "block_forward": lambda: block.block_forward(lambda block, x: block(x).double()),
+}
+
+
+def add_in_float64(x, f):
+    fx = f(x)
+    if fx.shape != x.shape:
+        raise ValueError("unequal shapes")
+    return x.double() + fx.double()
+
+
+@pytest.mark.parametrize("name", IN_FLOAT64)
+def test_a_right_answer_in_another_precision_is_right(name):
+    assert IN_FLOAT64[name]().correct
+
+
+WRONG_IN_FLOAT64 = {
+    "self_attention": (lambda: self_attention.attention(lambda q, k, v: v.double()), "fünf Schritte"),
+    "mlp": (lambda: mlp.mlp(lambda x, W1, b1, W2, b2: x.double()), "Zahlen"),
+    "layer_norm": (lambda: normalization.layer_norm(lambda x, g, b, eps: x.long()), "Zahlen"),
+    "residual_step": (lambda: residual.residual_step(lambda x, f: f(x).double()), "direkte Weg"),
+    "block_forward": (lambda: block.block_forward(lambda block, x: x.double()), "Formeln"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_IN_FLOAT64)
+def test_a_wrong_answer_in_another_precision_gets_words_and_no_error_of_torch(name):
+    check, word = WRONG_IN_FLOAT64[name]
+    feedback = check()
+    assert feedback.correct is False and word in feedback.text
+
+
+# ---- single exercises ----
+
+
+@pytest.mark.parametrize("attempt", [lambda logits: logits[0, -1].max(), lambda logits: logits.max()])
+def test_the_largest_logit_itself_is_not_the_next_id(attempt):
+    assert decoder.next_id(attempt).correct is False
+
+
+def test_keeping_the_smallest_logits_is_told_as_such():
+    def smallest(logits, k):
+        kept = logits.topk(k, largest=False)
+        return torch.full_like(logits, -math.inf).scatter(0, kept.indices, kept.values)
+
+    assert "kleinsten" in sampling.top_k(smallest).text
+
+
+def test_a_top_k_that_returns_nothing_for_a_large_k_is_told_so():
+    def forgetful(logits, k):
+        if k <= len(logits):
+            return logits.masked_fill(logits < logits.topk(k).values[-1], -math.inf)
+
+    feedback = sampling.top_k(forgetful)
+    assert feedback.correct is False and "darf sich nichts ändern" in feedback.text
+
+
+def test_a_mask_for_five_tokens_only_is_told_so():
+    def only_five(T):
+        return torch.ones(5, 5, dtype=torch.bool).tril() if T == 5 else None
+
+    feedback = causal_mask.causal_mask(only_five)
+    assert feedback.correct is False and "andere" in feedback.text
+
+
+def test_a_check_that_stops_says_so_below_the_question():
+    guess = Guess("?", lambda answer: 1 / 0, options=["a"])
+    guess.answer.value = 0
+    guess.button.click()
+    assert "ZeroDivisionError" in guess.reply.value
