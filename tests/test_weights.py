@@ -11,7 +11,7 @@ from safetensors import safe_open
 from tokenwerk_helpers import corpus, retrain
 from tokenwerk_helpers.abilities import ABILITIES, ROLES, Exam, places
 from tokenwerk_helpers.corpus import stories
-from tokenwerk_helpers.pretrained import WEIGHTS, load, load_checkpoints
+from tokenwerk_helpers.pretrained import WEIGHTS, load, load_checkpoints, save
 from tokenwerk_helpers.tokenizer import Tokenizer
 from tokenwerk_helpers.trace import ablate
 from tokenwerk_helpers.training import batch, framed
@@ -31,6 +31,33 @@ def exam(shipped):
 @pytest.fixture(scope="module")
 def measured(shipped, exam):
     return exam.measure(shipped.model)
+
+
+# --- the seed that was chosen ---------------------------------------------------------------------
+
+
+def test_of_the_seeds_that_reach_every_goal_the_one_whose_heads_read_most_clearly_is_shipped(shipped):
+    tried = shipped.about["seeds_tried"]
+    assert len(tried) >= 4
+    able = {
+        seed for seed, it in tried.items() if all(it[name] >= goal for name, goal in retrain.GOALS.items())
+    }
+    assert max(able, key=lambda seed: retrain.clarity(tried[seed])) == str(shipped.about["seed"])
+
+
+def test_what_is_noted_of_the_shipped_seed_is_the_summary_of_its_figures(shipped):
+    about = shipped.about
+    assert about["seeds_tried"][str(about["seed"])] == retrain.summary(about)
+
+
+def test_noting_a_seed_keeps_the_others_and_every_weight(tmp_path, shipped):
+    save(tmp_path, shipped.model, shipped.tokenizer, {"seeds_tried": {"10": {"gap": 1}, "2": {"gap": 2}}})
+    before = (tmp_path / "model.safetensors").read_bytes()
+    retrain.note_tried(tmp_path, 7, {"gap": 3})
+    assert list(load(tmp_path).about["seeds_tried"].items()) == [
+        ("2", {"gap": 2}), ("7", {"gap": 3}), ("10", {"gap": 1})
+    ]  # fmt: skip
+    assert (tmp_path / "model.safetensors").read_bytes() == before
 
 
 # --- what lies in the folder ----------------------------------------------------------------------

@@ -1,0 +1,77 @@
+"""What the pages' prose says of the shipped model, in figures and quotations, is what the model does.
+
+Stored outputs are compared by nbval; a sentence in Markdown is not, and would stay behind when the model is
+trained anew.
+"""
+
+import nbformat
+import pytest
+
+from tests.refresh import NOTEBOOKS
+from tokenwerk_helpers.explorers import decoder
+from tokenwerk_helpers.explorers.numbers import number, percent
+from tokenwerk_helpers.pretrained import load, load_checkpoints
+
+
+def prose(name: str) -> str:
+    """All Markdown of a notebook."""
+    cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def board():
+    board = decoder.AblationBoard()
+    yield board
+    board.close()
+
+
+@pytest.mark.parametrize(
+    ("block", "says", "continuation"),
+    [
+        (1, "Der Verlust steigt auf {loss}, und die Geschichte", "freut sich Ida: „Danke, Emma!“"),
+        (2, "Der Verlust steigt noch mehr, auf {loss}, aber dieser Text bleibt", None),
+    ],
+)
+def test_08_what_a_missing_head_costs(board, block, says, continuation):
+    without = board.compute(head=(block - 1, 1))
+    intact = board.compute()
+    assert f"Schalte nur Kopf 2 in Block {block} ab. " + says.format(loss=number(without.loss)) in prose(
+        "08_decoder"
+    )
+    if continuation:
+        assert without.text.endswith(continuation) and not intact.text.endswith(continuation)
+    else:
+        assert without.text == intact.text
+
+
+def test_08_what_missing_positions_do_to_the_names(board):
+    assert "verwechselt es, wer schenkt und wer bekommt: „Danke, Jan!“" in prose("08_decoder")
+    assert board.compute(positions=True).text.startswith("Mia schenkt Jan")
+    assert board.compute(positions=True).text.endswith("Darüber freut sich Jan: „Danke, Jan!“")
+    assert board.compute().text.endswith("Darüber freut sich Jan: „Danke, Mia!“")
+
+
+def test_08_without_paths_or_norms_hardly_anything_is_left(board):
+    blind = board.compute().uniform
+    assert board.compute(residual=True).loss > blind and board.compute(norms=True).loss > 0.7 * blind
+
+
+def test_11_when_each_ability_appears():
+    metrics = {checkpoint.step: checkpoint.metrics for checkpoint in load_checkpoints()}
+    right = {step: percent(metrics[step]["copy"]) for step in (800, 1200, 1600)}
+    assert (
+        f"Bei Schritt 800 gelingt es in {right[800]} der Fälle, bei Schritt 1200 in {right[1200]}, "
+        f"bei Schritt 1600 in {right[1600]}."
+    ) in prose("11_training")
+    assert "Pronomen gelingen ab Schritt 200, Namen ab Schritt 800." in prose("11_training")
+    for ability, first in (("pronoun", 200), ("giver", 800)):
+        assert all((it[ability] > 0.98) == (step >= first) for step, it in metrics.items())
+
+
+def test_11_what_is_said_of_the_other_seeds():
+    tried = load().about["seeds_tried"]
+    assert "Mitgeliefert ist Seed 0" in prose("11_training") and load().about["seed"] == 0
+    assert "Bei Seed 2 gelingt ohne den besten Kopf noch gut ein Drittel" in prose("11_training")
+    assert 1 / 3 < tried["2"]["without"]["induction"] < 0.4
+    assert len(tried) == 4 and "mit vier Startzahlen" in prose("11_training")
