@@ -1,13 +1,15 @@
-"""How long after a key press on a slider do the pixels change?
+"""How long after a key press do the pixels change?
 
     python -m tests.benchmarks.slider_latency [--presses 40]
 
 In one run, in real JupyterLab and Chromium, on this machine: MatrixView at several sizes, LiveFigure, the
 floor (a widget that only counts) and `interact` with pyplot drawing the same, with and without the prompt
-websocket of `tokenwerk_helpers/server.py`. Prints medians, 95th percentiles, ratios, and which goals are met.
+websocket of `tokenwerk_helpers/server.py`; and a sentence of 30 tokens typed in the decoder explorer of
+page 08. Prints medians, 95th percentiles, ratios, and which goals are met.
 
-A press is a keydown at the slider's handle. Pixels have changed when the view says that it has painted
-(canvas, LiveFigure), when the new picture has loaded (`interact`), or when the new count stands in the page.
+A press is a keydown at the slider's handle, or another last letter in the line of text. Pixels have changed
+when every view says that it has painted (canvas, LiveFigure), when the new picture has loaded (`interact`),
+or when the new count stands in the page.
 """
 
 import argparse
@@ -21,11 +23,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser
 
 from tests.browser import Lab, Notebook, chromium, lab, opened
+from tokenwerk_helpers.corpus import stories
+from tokenwerk_helpers.pretrained import load
 
 SIZES = (5, 12, 32, 64)
 PRINTED = (5, 12)  # sizes at which MatrixView's cells are large enough for numbers: pyplot prints them, too
 FRAME = 1000 / 60  # milliseconds
 PAUSE = 120  # milliseconds between the answer to one press and the next
+TOKENS = 30  # of the sentence in the decoder explorer
 USUAL = (
     "--ServerApp.kernel_websocket_connection_class="
     "jupyter_server.services.kernels.connection.channels.ZMQChannelsWebsocketConnection"
@@ -91,6 +96,11 @@ view.refresh()
 VBox([control, view])
 """
 
+DECODER = """
+from tokenwerk_helpers.explorers import decoder
+decoder.NextToken(text={text!r})
+"""
+
 INTERACT_MATRIX = """
 def draw(temperature):
     values = weights({size}, temperature)
@@ -114,18 +124,28 @@ def draw_figure(temperature):
 interact(draw_figure, temperature=slider());
 """
 
-# Presses the key at the cell's slider and resolves with the milliseconds until its pixels have changed.
+# Presses the key at the cell's slider, or types it as the last letter of the cell's text, and resolves with
+# the milliseconds until its pixels have changed.
 PRESS = """([cell, key]) => new Promise((resolve, reject) => {
   const views = () => [...cell.querySelectorAll('[data-painted]')];
   const images = () => [...cell.querySelectorAll('.jp-OutputArea-output img')];
-  const state = () => views().length ? views().map((view) => view.dataset.painted).join()
-    : images().map((image) => image.src).join();
+  const state = () => views().length ? views().map((view) => view.dataset.painted)
+    : images().map((image) => image.src);
   const loaded = () => images().every((image) => image.complete && image.naturalWidth);
   const before = state();
-  const handle = cell.querySelector('.noUi-handle');
+  const act = () => {
+    const line = cell.querySelector('input[type=text]');
+    if (key.length === 1 && line) {
+      line.value = line.value.slice(0, -1) + key;
+      line.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    } else {
+      const press = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
+      cell.querySelector('.noUi-handle').dispatchEvent(press);
+    }
+  };
   const look = () => {
     const now = state();
-    if (now === '' || now === before || !loaded()) return;
+    if (!now.length || now.some((one, i) => one === before[i]) || !loaded()) return;
     const milliseconds = performance.now() - pressed;
     clearTimeout(deadline);
     watcher.disconnect();
@@ -137,7 +157,7 @@ PRESS = """([cell, key]) => new Promise((resolve, reject) => {
   cell.addEventListener('load', look, true);
   const deadline = setTimeout(() => reject(new Error('no pixel has changed for 30 s')), 30000);
   const pressed = performance.now();
-  handle.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  act();
 })"""
 
 
@@ -147,6 +167,7 @@ class Case:
 
     name: str
     code: str
+    keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")  # forth and back
 
 
 @dataclass(frozen=True)
@@ -173,7 +194,17 @@ def cases() -> list[Case]:
     found += [Case("LiveFigure", FIGURE)]
     for size in SIZES:
         found.append(Case(f"interact T={size}", INTERACT_MATRIX.format(size=size, printed=size in PRINTED)))
-    return [*found, Case("interact figure", INTERACT_FIGURE)]
+    found.append(Case("interact figure", INTERACT_FIGURE))
+    return [*found, Case("decoder explorer", DECODER.format(text=sentence(TOKENS)), keys=("a", "e"))]
+
+
+def sentence(tokens: int) -> str:
+    """The beginning of a story of this many tokens, the start token not counted."""
+    tokenizer = load().tokenizer
+    story = next(
+        story.text for story in stories(seed=0, count=100) if len(tokenizer.encode(story.text)) > tokens
+    )
+    return tokenizer.decode(tokenizer.encode(story)[:tokens])
 
 
 # ---- measuring ----
@@ -187,17 +218,17 @@ def write_notebook(server: Lab) -> str:
     return "latency.ipynb"
 
 
-def measure(notebook: Notebook, number: int, presses: int) -> Times:
-    """Press and wait, again and again, at the slider of that cell."""
+def measure(notebook: Notebook, number: int, presses: int, case: Case) -> Times:
+    """Press and wait, again and again, at the slider or the text of that cell."""
     cell = notebook.cell(number)
     cell.scroll_into_view_if_needed()
-    cell.locator(".noUi-handle").wait_for()
+    cell.locator(".noUi-handle").first.wait_for()
     element = cell.element_handle()
     times = []
     for press in range(presses + 5):
-        # Forth and back, so that the slider's end is never reached.
-        key = "ArrowRight" if press // 20 % 2 == 0 else "ArrowLeft"
-        times.append(notebook.page.evaluate(PRESS, [element, key]))
+        # So that the slider's end is never reached; a letter must be another each time.
+        turn = press if len(case.keys[0]) == 1 else press // 20
+        times.append(notebook.page.evaluate(PRESS, [element, case.keys[turn % 2]]))
         notebook.page.wait_for_timeout(PAUSE)
     return Times(times[5:])
 
@@ -208,7 +239,7 @@ def measure_all(browser: Browser, options: tuple[str, ...], presses: int) -> dic
         notebook.run_all()
         if errors := notebook.ask("errors"):
             raise RuntimeError("\n".join(errors))
-        return {case.name: measure(notebook, number, presses) for number, case in enumerate(cases(), 1)}
+        return {case.name: measure(notebook, number, presses, case) for number, case in enumerate(cases(), 1)}
 
 
 # ---- reporting ----
@@ -260,7 +291,9 @@ def goals(times: dict[str, Times]) -> list[Goal]:
         ratio = median[f"interact T={size}"] / median[f"MatrixView T={size}"]
         found.append(Goal(f"interact / MatrixView, T={size}", ratio, 8, False))
     ratio = median["interact figure"] / median["LiveFigure"]
-    return [*found, Goal("interact / LiveFigure", ratio, 2.5, False)]
+    found.append(Goal("interact / LiveFigure", ratio, 2.5, False))
+    beyond = median["decoder explorer"] - median["floor"]
+    return [*found, Goal("decoder explorer beyond the floor, in milliseconds", beyond, 60, True)]
 
 
 def main() -> int:
