@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import re
+import threading
 import weakref
 
 import pytest
@@ -17,6 +18,7 @@ from tokenwerk_helpers.explorers.guess import read_number, read_vector
 from tokenwerk_helpers.explorers.numbers import grouped, number, percent, percent_label, vector
 from tokenwerk_helpers.explorers.running import Runner
 from tokenwerk_helpers.views.figure import LiveFigure
+from tokenwerk_helpers.views.turns import TURN
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -278,3 +280,62 @@ def test_the_runner_reports_an_error_and_ends():
         assert [str(error) for error in errors] == ["broken"] and ended == [True]
 
     asyncio.run(scene())
+
+
+def test_a_runner_stopped_before_its_first_slice_says_that_it_has_ended():
+    async def scene():
+        seen, ended = [], []
+        runner = Runner(seen.append, lambda: ended.append(True))
+        runner.start(iter(range(3)))
+        runner.stop()
+        await asyncio.sleep(0.02)
+        assert seen == [] and ended == [True] and not runner.running
+
+    asyncio.run(scene())
+
+
+def test_work_that_takes_over_ends_the_other_and_only_the_last_one_says_so():
+    async def scene():
+        seen, ended = [], []
+        runner = Runner(seen.append, lambda: ended.append(list(seen)))
+        runner.start(iter("aaaaaaaaaa"))
+        while len(seen) < 2:
+            await asyncio.sleep(0.001)
+        runner.start(iter("bbb"))
+        while runner.running:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.02)
+        assert seen[-3:] == ["b", "b", "b"] and len(seen) < 13 and ended == [seen]
+
+    asyncio.run(scene())
+
+
+def test_the_runner_reports_an_error_at_the_end():
+    def broken():
+        raise ValueError("broken at the end")
+
+    async def scene():
+        errors = []
+        runner = Runner(lambda item: None, broken, errors.append)
+        runner.start(iter(range(2)))
+        while runner.running or not errors:
+            await asyncio.sleep(0.001)
+        assert [str(error) for error in errors] == ["broken at the end"]
+
+    asyncio.run(scene())
+
+
+# ---- one at a time ----
+
+
+def test_what_the_page_sends_waits_until_a_cell_has_done_with_the_views():
+    """A kernel hears the page in a thread of its own."""
+    explorer = Halving()
+    page = threading.Thread(target=lambda: setattr(explorer.controls["x"], "value", 2.0))
+    with TURN:
+        page.start()
+        page.join(0.1)
+        assert page.is_alive() and explorer.result == 1
+    page.join(5)
+    assert not page.is_alive() and explorer.result == 0.5
+    explorer.close()

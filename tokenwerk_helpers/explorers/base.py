@@ -25,6 +25,7 @@ from ..views.figure import with_still
 from ..views.matrix import MatrixView
 from ..views.still import stacked
 from ..views.text import LiveText
+from ..views.turns import TURN, in_turn
 from .cells import close_twins, close_widgets
 
 
@@ -57,7 +58,8 @@ class Explorer:
         for control in controls.values():
             control.observe(self._react, "value")
         close_twins(self)
-        self.update()
+        with TURN:
+            self.update()
 
     # ---- what a subclass says ----
 
@@ -87,6 +89,7 @@ class Explorer:
         self.caption.value = self.sentence(result)
         self.result = result
 
+    @in_turn
     def set(self, **settings) -> None:
         """Move several controls at once and compute once."""
         self._waiting = True
@@ -104,19 +107,21 @@ class Explorer:
     def guarded(self, action: Callable) -> Callable:
         """A callback around `action` whose errors appear in the message area, not in a log."""
 
+        @in_turn
         def callback(*event):
             self.error = None
             self.message.value = ""
             try:
                 action(*event)
-            except ReaderMistake as mistake:
-                self.error = mistake
-                self.message.value = str(mistake)
             except Exception as error:
-                self.error = error
-                self.message.value = in_words(error)
+                self.tell(error)
 
         return callback
+
+    def tell(self, error: Exception) -> None:
+        """Say in the message area what went wrong."""
+        self.error = error
+        self.message.value = str(error) if isinstance(error, ReaderMistake) else in_words(error)
 
     def png(self) -> bytes:
         """The still twin: the views as they stand, on light paper."""
@@ -147,6 +152,7 @@ class Explorer:
         root.add_class("tokenwerk-explorer")
         return root
 
+    @in_turn
     def _repr_mimebundle_(self, **_kwargs):
         return with_still(self.widget._repr_mimebundle_(), self.png(), self.caption.value)
 

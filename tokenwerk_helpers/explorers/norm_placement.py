@@ -209,7 +209,7 @@ class PlacementTraining(Explorer):
     def __init__(self):
         self.figure = LiveFigure(8.6, 3.9)
         self.losses: list[float] = []
-        self.runner = Runner(self._step, self._ended, self._failed)
+        self.runner = Runner(self._step, self._ended, self.tell)
         self._draw()
         rates = [(f"{rate:g}", rate) for rate in norm_placement.RATES]
         controls = {
@@ -286,12 +286,6 @@ class PlacementTraining(Explorer):
 
     def _ended(self) -> None:
         self.start.disabled, self.stop.disabled = False, True
-
-    def _failed(self, error: Exception) -> None:
-        def raise_again():
-            raise error
-
-        self.guarded(raise_again)()
 
     def close(self) -> None:
         """End the training and let go of the widgets."""

@@ -223,7 +223,7 @@ class Loop(Explorer):
             "limit": count(_("at most tokens"), 1, 100, 40),
             "seed": count(_("dice (seed)"), 1, 50, 1),
         }
-        self.runner = Runner(lambda _item: self.update(), on_error=self._tell)
+        self.runner = Runner(lambda _item: self.update(), on_error=self.tell)
         super().__init__(controls, [[self.figure]], [self.next, self.run, self.halt])
         self.next.on_click(self.guarded(lambda _button: self.step()))
         self.run.on_click(self.guarded(lambda _button: self.runner.start(self.rest())))
@@ -314,12 +314,6 @@ class Loop(Explorer):
         ).format(
             count=result.count, survivors=result.survivors, window=result.window, context=result.context
         )  # fmt: skip
-
-    def _tell(self, error: Exception) -> None:
-        def fail():
-            raise error
-
-        self.guarded(fail)()
 
     def close(self) -> None:
         """Stop what runs, then let go of the widgets."""

@@ -6,7 +6,7 @@ function render({ model, el }) {
   picture.className = "tokenwerk-figure";
   picture.dataset.painted = "0";
   el.append(picture);
-  let address = null;
+  let shown = null; // the address of the newest picture
 
   const describe = () => {
     picture.alt = model.get("alt");
@@ -14,14 +14,10 @@ function render({ model, el }) {
   const paint = () => {
     const png = model.get("image");
     if (!png || png.byteLength === 0) return;
-    const old = address;
-    address = URL.createObjectURL(new Blob([png], { type: "image/png" }));
-    picture.onload = () => {
-      if (old) URL.revokeObjectURL(old);
-      picture.dataset.painted = String(Number(picture.dataset.painted) + 1);
-    };
+    if (shown) URL.revokeObjectURL(shown); // what has been loaded stays on the page
+    shown = URL.createObjectURL(new Blob([png], { type: "image/png" }));
     picture.width = model.get("width");
-    picture.src = address;
+    picture.src = shown;
   };
   const tell = () => {
     const page = { dark: isDark(), density: window.devicePixelRatio };
@@ -30,6 +26,9 @@ function render({ model, el }) {
     model.save_changes();
   };
 
+  picture.onload = () => {
+    picture.dataset.painted = String(Number(picture.dataset.painted) + 1);
+  };
   model.on("change:image", paint);
   model.on("change:alt", describe);
   const theme = new MutationObserver(tell);
@@ -44,7 +43,7 @@ function render({ model, el }) {
     window.removeEventListener("resize", tell);
     model.off("change:image", paint);
     model.off("change:alt", describe);
-    if (address) URL.revokeObjectURL(address);
+    if (shown) URL.revokeObjectURL(shown);
   };
 }
 

@@ -9,7 +9,6 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 """
 
 import io
-import threading
 from pathlib import Path
 
 import anywidget
@@ -20,14 +19,12 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from . import style
+from .turns import in_turn
 
 HERE = Path(__file__).parent
 CSS_PIXELS_PER_INCH = 96
 STILL_SCALE = 2.0  # image pixels for each pixel of the page
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
-
-# A kernel may handle messages of widgets in a thread of its own while a cell runs; matplotlib knows only one.
-DRAWING = threading.RLock()
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -54,6 +51,7 @@ class LiveFigure(anywidget.AnyWidget):
         self._page = (False, 1.0)  # theme and density the figure is drawn for
         self._background = None  # everything but the moving artists, as drawn last
 
+    @in_turn
     def moving(self, *artists: Artist) -> None:
         """Name the artists that `refresh` draws again; all others stand still."""
         for artist in artists:
@@ -61,42 +59,45 @@ class LiveFigure(anywidget.AnyWidget):
         self._moving.extend(artists)
         self._background = None
 
+    @in_turn
     def clear(self) -> None:
         """Empty the figure, to draw it anew."""
         self.figure.clear()
         self._moving.clear()
         self._background = None
 
+    @in_turn
     def refresh(self) -> None:
         """Show the moving artists where they are now; draw the rest only if that never happened."""
-        with DRAWING:
-            if self._background is None:
-                self.canvas.draw()
-                self._background = self.canvas.copy_from_bbox(self.figure.bbox)
-            self.canvas.restore_region(self._background)
-            self._draw_moving()
-            self.image = _png(self.canvas)
+        if self._background is None:
+            self.canvas.draw()
+            self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+        self.canvas.restore_region(self._background)
+        self._draw_moving()
+        self.image = _png(self.canvas)
 
+    @in_turn
     def redraw(self) -> None:
         """Draw everything again, since more than the moving artists has changed."""
         self._background = None
         self.refresh()
 
+    @in_turn
     def png(self, scale: float = STILL_SCALE) -> bytes:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
         live_dpi, dark = self.figure.dpi, self.dark
-        with DRAWING:
-            if dark:
-                style.paint(self.figure, dark=False)
-            self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+        if dark:
+            style.paint(self.figure, dark=False)
+        self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+        try:
             self.canvas.draw()
             self._draw_moving()
-            picture = _png(self.canvas, compress_level=9)
+            return _png(self.canvas, compress_level=9)
+        finally:
             self.figure.set_dpi(live_dpi)
             if dark:
                 style.paint(self.figure, dark=True)
             self._background = None
-        return picture
 
     def _draw_moving(self) -> None:
         # In their stacking order; animated artists are skipped by the figure's own draw.
@@ -107,17 +108,17 @@ class LiveFigure(anywidget.AnyWidget):
                 self.figure.draw_artist(artist)
 
     @traitlets.observe("dark", "density")
+    @in_turn
     def _follow_page(self, _change) -> None:
         low, high = DENSITIES
         page = self.dark, min(max(self.density, low), high)
         if page == self._page:
             return  # both have changed at once, and the first has drawn already
-        with DRAWING:
-            if page[0] != self._page[0]:
-                style.paint(self.figure, dark=page[0])
-            self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
-            self._page = page
-            self.redraw()
+        if page[0] != self._page[0]:
+            style.paint(self.figure, dark=page[0])
+        self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
+        self._page = page
+        self.redraw()
 
     def _repr_mimebundle_(self, **kwargs):
         if not self.image:

@@ -21,6 +21,7 @@ import traitlets
 
 from . import style
 from .figure import with_still
+from .turns import in_turn
 
 HERE = Path(__file__).parent
 KINDS = ("sequential", "diverging")
@@ -240,6 +241,7 @@ class MatrixView(anywidget.AnyWidget):
         state = self._settled({"values": values, "rows": rows, "columns": columns} | defaults | traits)
         super().__init__(_appearance=appearance(), **state)
 
+    @in_turn
     def update(self, **changes) -> None:
         """Change any traits at once and send them in one message; if one is refused, nothing has changed."""
         current = {name: getattr(self, name) for name in ("values", "allowed", "titles", "limits")}
@@ -284,12 +286,14 @@ class MatrixView(anywidget.AnyWidget):
         else:
             self._edit_callbacks.append(callback)
 
+    @in_turn
     def png(self, scale: float = 2.0, width: int = 680) -> bytes:
         """The still twin: the matrix on light paper, at most `width` page pixels wide."""
         from .matrix_still import draw  # here, since it needs this module's numbers and colours
 
         return draw(self, scale, width)
 
+    @in_turn
     def set_state(self, sync_data) -> None:
         """Take what the browser sends; a click on a mask that has meanwhile changed its shape is dropped."""
         edited = sync_data.get("allowed")
