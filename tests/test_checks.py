@@ -17,6 +17,7 @@ from tokenwerk_helpers.checks import (
     residual,
     sampling,
     self_attention,
+    start,
     training,
 )
 from tokenwerk_helpers.explorers.guess import Guess
@@ -135,3 +136,51 @@ def test_a_check_that_stops_says_so_below_the_question():
     guess.answer.value = 0
     guess.button.click()
     assert "ZeroDivisionError" in guess.reply.value
+
+
+# ---- functions that stop ----
+
+EXERCISES = {
+    "start": start.mean,
+    "residual": residual.residual_step,
+    "normalization": normalization.layer_norm,
+    "mlp": mlp.mlp,
+    "self_attention": self_attention.attention,
+    "causal_mask": causal_mask.causal_mask,
+    "block": block.block_forward,
+    "embeddings": embeddings.embed,
+    "decoder": decoder.next_id,
+    "parameters of a block": parameter_counting.block_parameters,
+    "parameters of a decoder": parameter_counting.decoder_parameters,
+    "sampling": sampling.top_k,
+    "training": training.shifted,
+}
+
+
+def stopping(*_arguments):
+    raise LookupError("so far\nand no further")
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_function_that_stops_is_told_so_in_one_sentence_by_every_exercise(name):
+    feedback = EXERCISES[name](stopping)
+    assert feedback.correct is False
+    assert feedback.text == "Deine Funktion bricht ab mit LookupError: so far."
+
+
+@pytest.mark.parametrize("stub", [lambda *_arguments: None, lambda *_arguments: ...])
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_stub_is_not_attempted_yet_in_every_exercise(name, stub):
+    assert EXERCISES[name](stub).correct is None
+
+
+def test_a_function_that_stops_only_at_a_later_example_is_told_so_too():
+    assert "ZeroDivisionError" in start.mean(lambda numbers: 2.0 if len(numbers) == 2 else 1 / 0).text
+    assert "ZeroDivisionError" in parameter_counting.block_parameters(lambda D: 171 if D == 3 else 1 / 0).text
+    assert causal_mask.causal_mask(lambda T: torch.ones(T, T).tril().bool() if T == 5 else T / 0).text == (
+        "Für T = 5 stimmt es, für andere Längen nicht."
+    )
+
+
+def test_a_later_example_without_an_answer_is_wrong_and_no_stub():
+    assert start.mean(lambda numbers: 2.0 if len(numbers) == 2 else None).correct is False

@@ -6,7 +6,7 @@ import torch
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, attempt, right, wrong
 
 
 def ones_of_five(answer: float) -> Feedback:
@@ -43,14 +43,9 @@ def weight_of_minus_infinity(answer: int) -> Feedback:
 
 def causal_mask(function: Callable | None) -> Feedback:
     """Does `function(T)` return the boolean (T, T) mask with True on and below the diagonal?"""
-    try:
-        answer = function(5)
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, 5)
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, torch.Tensor) or answer.shape != (5, 5):
         return wrong(_("For T = 5 a tensor of shape (5, 5) is wanted."))
     expected = model.causal_mask(5)
@@ -67,7 +62,7 @@ def causal_mask(function: Callable | None) -> Feedback:
             return wrong(text)
     if not torch.equal(answer, expected):
         return wrong(_("Row t must be True exactly from 1 to t."))
-    if not all(_is_mask(function(T), model.causal_mask(T)) for T in (1, 2, 9)):
+    if not all(_is_mask(attempt(function, T), model.causal_mask(T)) for T in (1, 2, 9)):
         return wrong(_("For T = 5 it is right, for other lengths it is not."))
     return right(_("Right, for every length."))
 

@@ -6,7 +6,7 @@ import torch
 
 from .. import model, parameters
 from ..language import _
-from .feedback import Feedback, draws_aside, not_attempted, right, wrong
+from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
 @draws_aside
@@ -55,14 +55,9 @@ def next_id(function: Callable | None) -> Feedback:
     for position, id in enumerate((5, 1, 2, 3)):
         logits[0, position, id] = 0.5
     logits[0, 0, 5] = 0.9  # largest of all, but at the first position
-    try:
-        answer = function(logits.clone())
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, logits.clone())
+    if isinstance(answer, Feedback):
+        return answer
     try:
         answer = int(answer)
     except (TypeError, ValueError, RuntimeError):

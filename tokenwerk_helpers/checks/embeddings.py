@@ -6,7 +6,7 @@ import torch
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, draws_aside, not_attempted, right, wrong
+from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
 def token_plus_position(answer: Sequence[float]) -> Feedback:
@@ -58,14 +58,9 @@ def embed(function: Callable | None) -> Feedback:
     torch.manual_seed(2)
     tokens, positions = torch.randn(10, 3), torch.randn(6, 3)
     ids = torch.tensor([[4, 4, 9, 0], [1, 4, 2, 9]])  # (B, T)
-    try:
-        answer = function(ids.clone(), tokens.clone(), positions.clone())
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, ids.clone(), tokens.clone(), positions.clone())
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, torch.Tensor) or answer.shape != (2, 4, 3):
         return wrong(_("For ids (2, 4) and tables of width 3 the result has the shape (2, 4, 3)."))
     answer = answer.float()

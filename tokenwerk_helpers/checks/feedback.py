@@ -1,6 +1,8 @@
 """What a check answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -35,3 +37,25 @@ def right(text: str) -> Feedback:
 def wrong(text: str) -> Feedback:
     """Feedback for a wrong answer: which property is broken."""
     return Feedback(False, text)
+
+
+def attempt(function: Callable, *arguments) -> Any:
+    """What the reader's function returns; a Feedback if nothing can be judged: it stops, or is a stub."""
+    try:
+        answer = function(*arguments)
+    except Exception as error:
+        text = _("Your function stops with {kind}: {text}.")
+        said = str(error).split("\n")[0].rstrip(".")
+        return wrong(text.format(kind=type(error).__name__, text=said))
+    return not_attempted() if answer is None or answer is ... else answer
+
+
+def attempt_each(function: Callable, *examples: tuple) -> list | Feedback:
+    """The answers to several examples; a Feedback if the function stops at one, or is a stub at the first."""
+    answers: list = []
+    for arguments in examples:
+        answer = attempt(function, *arguments)
+        if isinstance(answer, Feedback) and (answer.correct is False or not answers):
+            return answer
+        answers.append(answer)
+    return answers

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, draws_aside, not_attempted, right, wrong
+from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
 def gelu_of_minus_one(answer: int) -> Feedback:
@@ -54,14 +54,9 @@ def mlp(function: Callable | None) -> Feedback:
     x = 2 * torch.randn(2, 4, D)  # (B, T, D)
     W1, b1 = torch.randn(hidden, D), torch.randn(hidden)
     W2, b2 = torch.randn(D, hidden), torch.randn(D)
-    try:
-        answer = function(x.clone(), W1.clone(), b1.clone(), W2.clone(), b2.clone())
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, x.clone(), W1.clone(), b1.clone(), W2.clone(), b2.clone())
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
         return wrong(_("The result must have the shape of x: (B, T, D) goes in, (B, T, D) comes out."))
     answer = answer.float()

@@ -8,7 +8,7 @@ from numbers import Real
 from ..language import _
 from ..model import Block, Config
 from ..parameters import PRESETS, count, count_config
-from .feedback import Feedback, draws_aside, not_attempted, right, wrong
+from .feedback import Feedback, attempt_each, draws_aside, right, wrong
 
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
 
@@ -68,9 +68,9 @@ WIDTHS = (3, 8, 20)
 
 def block_parameters(function: Callable) -> Feedback:
     """Does `function(D)` count every parameter of a block with biases and two LayerNorms?"""
-    answers = [function(width) for width in WIDTHS]
-    if answers[0] is None or answers[0] is ...:
-        return not_attempted()
+    answers = attempt_each(function, *((width,) for width in WIDTHS))
+    if isinstance(answers, Feedback):
+        return answers
     if not all(isinstance(answer, Real) for answer in answers):
         return wrong(_("Your function has to return a number."))
     counts = [block_count(width) for width in WIDTHS]
@@ -125,9 +125,9 @@ DECODERS = ((100, 8, 2, 16, False), (50, 12, 1, 30, False), (70, 4, 5, 10, True)
 
 def decoder_parameters(function: Callable) -> Feedback:
     """Does `function(V, D, L, T, own_head)` count every parameter of a decoder?"""
-    answers = [function(*sizes) for sizes in DECODERS]
-    if answers[0] is None or answers[0] is ...:
-        return not_attempted()
+    answers = attempt_each(function, *DECODERS)
+    if isinstance(answers, Feedback):
+        return answers
     if not all(isinstance(answer, Real) for answer in answers):
         return wrong(_("Your function has to return a number."))
     exact = [

@@ -7,7 +7,7 @@ import torch
 
 from .. import sampling
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, attempt, right, wrong
 
 
 def temperature_towards_zero(answer: int) -> Feedback:
@@ -45,14 +45,9 @@ def top_k(function: Callable | None) -> Feedback:
     """Does `function(logits, k)` lower all but the k largest of logits (V,) to -inf?"""
     logits = torch.tensor([0.5, 3.0, -1.0, 2.0, 1.0])
     before = logits.clone()
-    try:
-        answer = function(logits, 2)
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, logits, 2)
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, torch.Tensor) or answer.shape != before.shape:
         return wrong(_("The result must have the shape of the logits."))
     if not torch.equal(logits, before):

@@ -7,7 +7,7 @@ import torch
 
 from .. import model
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, attempt, right, wrong
 
 
 def row_sum(answer: float) -> Feedback:
@@ -46,14 +46,9 @@ def attention(function: Callable | None) -> Feedback:
     generator = torch.Generator().manual_seed(0)
     q, k = torch.randn(2, 5, 4, generator=generator)  # (T, d_k) twice
     v = torch.randn(5, 3, generator=generator)  # (T, d_v): its own width, so that d_k is really q's
-    try:
-        answer = function(q.clone(), k.clone(), v.clone())
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, q.clone(), k.clone(), v.clone())
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, torch.Tensor) or answer.shape != v.shape:
         return wrong(_("The context has one row for each query and the width of v: here (5, 3)."))
     answer = answer.float()

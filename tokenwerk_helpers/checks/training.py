@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from .. import training
 from ..language import _
-from .feedback import Feedback, not_attempted, right, wrong
+from .feedback import Feedback, attempt, right, wrong
 
 
 def loss_at_the_start(answer: int) -> Feedback:
@@ -48,14 +48,9 @@ def shifted(function: Callable | None) -> Feedback:
     generator = torch.Generator().manual_seed(4)
     logits = torch.randn(2, 6, 5, generator=generator)
     ids = torch.randint(0, 5, (2, 6), generator=generator)
-    try:
-        answer = function(logits.clone(), ids.clone())
-    except Exception as error:
-        return wrong(
-            _("Your function stops with {kind}: {text}").format(kind=type(error).__name__, text=error)
-        )
-    if answer is None or answer is ...:
-        return not_attempted()
+    answer = attempt(function, logits.clone(), ids.clone())
+    if isinstance(answer, Feedback):
+        return answer
     if not isinstance(answer, Real | torch.Tensor) or torch.as_tensor(answer).dim():
         return wrong(_("One number is wanted, the mean over all predictions."))
     answer = torch.as_tensor(answer, dtype=torch.float32)
