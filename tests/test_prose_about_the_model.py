@@ -8,8 +8,9 @@ import nbformat
 import pytest
 
 from tests.refresh import NOTEBOOKS
-from tokenwerk_helpers.explorers import decoder
+from tokenwerk_helpers.explorers import decoder, self_attention
 from tokenwerk_helpers.explorers.numbers import number, percent
+from tokenwerk_helpers.explorers.reading import example_story
 from tokenwerk_helpers.pretrained import load, load_checkpoints
 
 
@@ -17,6 +18,28 @@ def prose(name: str) -> str:
     """All Markdown of a notebook."""
     cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
     return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "looks_at", "share"),
+    [
+        (example_story(), "␣findet", "Eine", "86 %"),
+        ("Mia schenkt Jan ein Brot. Darüber freut sich Jan: „Danke,", ",", "Mia", "94 %"),
+        ("Mia schenkt Jan ein Brot. Darüber freut sich Jan: „Danke,", "␣sich", "␣Jan", None),
+    ],
+)
+def test_04_one_head_finds_the_gender_and_the_names(text, asked, looks_at, share):
+    heads = self_attention.Heads()
+    place = heads.reading.labels(heads.reading.ids(text)).index(asked)
+    seen = heads.compute(text, heads.settings["block"], place + 1)
+    weights = seen.weights[1, place]  # of head 2
+    assert seen.labels[weights.argmax()] == looks_at
+    if share:
+        assert f"Kopf 2 schaut auf „{looks_at}“ ({share})" in prose("04_self_attention") or (
+            f"Derselbe Kopf schaut jetzt auf „{looks_at}“ ({share})" in prose("04_self_attention")
+        )
+        assert percent(weights.max()) == share
+    heads.close()
 
 
 @pytest.fixture(scope="module")

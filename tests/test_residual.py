@@ -185,3 +185,16 @@ def test_a_magnitude_is_rounded_before_its_power_is_chosen(value, text):
 def test_a_magnitude_can_have_decimals():
     assert explorers.magnitude(1.49e-4, 1) == "1.5·10⁻⁴" and explorers.magnitude(9.97e-5, 1) == "1.0·10⁻⁴"
     assert explorers.magnitude(0.43, 1) == "0.43" and explorers.magnitude(0, 1) == "0"
+
+
+def test_the_plane_stays_where_it_is_when_it_is_drawn_again():
+    view = explorers.VectorAddition()
+
+    def places():
+        return np.array([axes.get_position().bounds for axes in view.plane.figure.axes])
+
+    before = places()
+    for _ in range(3):
+        view.plane.redraw()
+    assert np.abs(places() - before).max() < 1e-3  # of the figure's size: less than a pixel
+    view.close()

@@ -16,6 +16,7 @@ from ..views.block_diagram import BlockDiagram
 from ..views.figure import LiveFigure
 from .base import Explorer
 from .block import part_labels
+from .cells import close_twins
 from .controls import button, choose, stops
 from .guess import Guess
 from .numbers import number
@@ -58,6 +59,7 @@ def placements() -> LiveFigure:
         axes = view.figure.add_axes((0.01, 0.01 + 0.335 * (2 - index), 0.98, 0.25))
         BlockDiagram(axes, part_labels(), norm, span=9.55)
         axes.set_title(label)
+    close_twins(view)
     return view
 
 

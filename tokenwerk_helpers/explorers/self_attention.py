@@ -373,10 +373,13 @@ class Heads(Explorer):
         self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
         self.matrix.masked_legend = _("later, not allowed")
         config = self.reading.model.config
+        # Where the pronoun is foretold, one token before it stands, and the block whose head sees to that.
+        pronoun = len(self.reading.ids(text.partition(" sie")[0]))
+        block = self.reading.pretrained.about.get("heads", {}).get("pronoun", {}).get("block", 0) + 1
         controls = {
             "text": line(_("sentence"), text),
-            "block": whole(_("block"), 1, config.blocks, min(2, config.blocks)),
-            "query": whole(_("seen from token"), 1, config.context, len(tokens)),
+            "block": whole(_("block"), 1, config.blocks, block),
+            "query": whole(_("seen from token"), 1, config.context, pronoun),
         }
         super().__init__(controls, [[self.matrix]])
         self.matrix.observe(self.guarded(self._follow_click), "selected")
