@@ -22,6 +22,7 @@ from .tokenizer import Tokenizer
 WEIGHTS = Path(__file__).parent / "weights"
 ARCHITECTURE = "tokenwerk-decoder"
 MODEL, CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
+CHECKPOINT_FILES = "checkpoint-*.safetensors"
 TIED = "head.weight"  # stored once, as token_embedding.weight, when the head is tied
 
 
@@ -121,10 +122,12 @@ def save(
     (folder / CONFIG).write_text(text + "\n", encoding="utf-8")
 
 
-def save_checkpoint(folder: Path | str, step: int, model: Decoder, metrics: Mapping[str, Any]) -> None:
-    """Write an earlier state of the model in `folder`, in half precision: pictures need no more."""
+def save_checkpoint(folder: Path | str, step: int, model: Decoder, metrics: Mapping[str, Any]) -> Path:
+    """Write an earlier state of the model in half precision, since pictures need no more: its new file."""
     metadata = {"step": str(step), "metrics": json.dumps(dict(metrics), ensure_ascii=False)}
-    _write_tensors(Path(folder) / f"checkpoint-{step:06d}.safetensors", model, torch.float16, metadata)
+    path = Path(folder) / CHECKPOINT_FILES.replace("*", f"{step:06d}")
+    _write_tensors(path, model, torch.float16, metadata)
+    return path
 
 
 def _read_config(folder: Path) -> tuple[Config, dict]:
@@ -157,7 +160,7 @@ def load_checkpoints(folder: Path | str = WEIGHTS) -> list[Checkpoint]:
     """The states of the model along its training, in order of their steps."""
     config, _ = _read_config(Path(folder))
     checkpoints = []
-    for path in sorted(Path(folder).glob("checkpoint-*.safetensors")):
+    for path in sorted(Path(folder).glob(CHECKPOINT_FILES)):
         tensors, metadata = _read_tensors(path)
         if "step" not in metadata:
             raise ValueError(f"{path}: no step in its metadata: not a file that save_checkpoint wrote")

@@ -18,7 +18,7 @@ from .abilities import ABILITIES, Exam, Measured
 from .corpus import expectation, stories
 from .model import Config, Decoder
 from .parameters import count
-from .pretrained import CONFIG, WEIGHTS, load, save, save_checkpoint
+from .pretrained import CHECKPOINT_FILES, CONFIG, WEIGHTS, load, save, save_checkpoint
 from .tokenizer import Tokenizer
 from .training import Training, fresh_batches, train
 
@@ -137,7 +137,8 @@ def _met(reached: bool) -> str:
 
 
 def compare(tokenizer: Tokenizer, seeds: list[int], steps: int, folder: Path) -> None:
-    """Train one model per seed and note what tells them apart beside the shipped weights."""
+    """Train one model per seed and note what tells them apart beside the model in `folder`."""
+    load(folder)  # so that a folder without one is refused before minutes of training
     for seed in seeds:
         figures = examine(run(tokenizer, seed, steps), tokenizer)
         print(f"--- seed {seed}\n{describe(figures)}\nclarity of the heads: {clarity(summary(figures)):.3f}")
@@ -171,12 +172,16 @@ def clarity(tried: dict[str, Any]) -> float:
 
 
 def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
-    """Train the model, write it with its checkpoints, and print what it can do."""
-    exam = held_out_exam(tokenizer, 300)
+    """Train the model, write it with its checkpoints, and print what it can do.
+
+    Checkpoints that an earlier run has left in the folder are deleted in the end.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    exam, kept = held_out_exam(tokenizer, 300), set()
 
     def keep(step: int, model: Decoder) -> None:
-        save_checkpoint(folder, step, model, rounded(exam.measure(model)) | {"floor": round(exam.floor, 4)})
+        metrics = rounded(exam.measure(model)) | {"floor": round(exam.floor, 4)}
+        kept.add(save_checkpoint(folder, step, model, metrics))
 
     tried = load(folder).about.get("seeds_tried", {}) if (folder / CONFIG).exists() else {}
     model = run(tokenizer, seed, steps, keep)
@@ -192,10 +197,13 @@ def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
         "seeds_tried": tried | {str(seed): summary(figures)},
     }
     save(folder, model, tokenizer, about | figures)
+    for path in set(folder.glob(CHECKPOINT_FILES)) - kept:
+        path.unlink()
     print(describe(figures))
 
 
 def main() -> None:
+    """Read the command line, then train: one model to ship, or several to compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--steps", type=int, default=CHECKPOINTS[-1])
