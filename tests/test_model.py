@@ -4,6 +4,7 @@ import copy
 import math
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -43,12 +44,18 @@ def random_ids(seed: int, *shape: int, vocab_size: int = small.vocab_size) -> to
 # --- the configuration ------------------------------------------------------------------------------
 
 
+def test_whole_numbers_of_numpy_are_taken_and_become_pythons():
+    given = replace(small, width=np.int64(8), blocks=np.int32(2))
+    assert given == small and type(given.width) is int and type(given.blocks) is int
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [
         ({"width": 10, "heads": 3}, "width 10 is not divisible by 3 heads"),
         ({"heads": 0}, "heads must be a whole number of at least 1, not 0"),
         ({"blocks": 1.5}, "blocks must be a whole number of at least 1, not 1.5"),
+        ({"heads": True}, "heads must be a whole number of at least 1, not True"),
         ({"context": -1}, "context must be"),
         ({"vocab_size": 30.0}, "vocab_size must be"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),

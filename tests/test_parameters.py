@@ -158,3 +158,16 @@ def test_gpt3_is_counted_without_memory_and_without_drawing_numbers(monkeypatch)
     monkeypatch.setattr(torch.Tensor, "uniform_", drawn)
     count_config.__wrapped__(PRESETS["gpt3"])  # past the cache
     assert devices == {"meta"}
+
+
+def test_the_count_of_a_config_is_shared_and_cannot_be_changed_for_others():
+    parts = count_config(chapter).parts
+    with pytest.raises(TypeError):
+        parts["head"] = 5
+    assert count_config(chapter).parts["head"] == 0
+    assert repr(count_config(chapter)).startswith("Count(parts={'token_embedding': 800, ")
+
+
+def test_a_module_that_is_no_decoder_is_refused_in_words():
+    with pytest.raises(ValueError, match=r"0\.weight is no parameter of a decoder or a block"):
+        count(torch.nn.Sequential(torch.nn.Linear(2, 2)))

@@ -260,3 +260,18 @@ def test_weight_decay_touches_matrices_only_and_every_parameter_is_moved_once():
 def test_batches_from_no_rows_are_refused_and_do_not_search_for_ever():
     with pytest.raises(ValueError, match="no rows"):
         next(batches([], 4))
+
+
+# --- nothing to learn from ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[1, 2], []]])
+def test_a_batch_of_no_ids_is_refused_in_words(rows):
+    with pytest.raises(ValueError, match="at least one row, and in each row at least one id"):
+        batch(rows)
+
+
+@pytest.mark.parametrize("rows", [[], [[7]]])
+def test_a_loss_on_rows_without_a_prediction_is_refused_in_words(rows):
+    with pytest.raises(ValueError, match="nothing to predict"):
+        loss_on(new_model(TINY), rows)

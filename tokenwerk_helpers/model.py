@@ -12,6 +12,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
@@ -51,8 +52,9 @@ class Config:
     def __post_init__(self):
         for name in ("vocab_size", "context", "width", "heads", "blocks"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+            object.__setattr__(self, name, int(value))  # NumPy's whole numbers too can then be stored as JSON
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
         one_of("norm", self.norm, NORM_PLACEMENTS)

@@ -3,9 +3,10 @@
 Letters as in `model.py`: V vocabulary, D width, L blocks, T positions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
@@ -48,6 +49,7 @@ class RuleOfThumb(NamedTuple):
 
     @property
     def total(self) -> int:
+        """N, the sum of the three."""
         return sum(self)
 
 
@@ -70,9 +72,14 @@ class Row(NamedTuple):
 
 
 def table(model: nn.Module) -> Iterator[Row]:
-    """Every parameter of a decoder or of one of its blocks; a shared table, as that of a tied head, once."""
+    """Every parameter of a decoder or of one of its blocks; a shared table, as that of a tied head, once.
+
+    ValueError for a module with other parameters.
+    """
     for name, parameter in model.named_parameters():  # names a shared tensor only where it is met first
-        part = next(PART_OF[word] for word in name.split(".") if word in PART_OF)
+        part = next((PART_OF[word] for word in name.split(".") if word in PART_OF), None)
+        if part is None:
+            raise ValueError(f"{name} is no parameter of a decoder or a block")
         if part in ("attention", "mlp") and name.endswith(".bias"):
             part += "_bias"
         yield Row(name, part, tuple(parameter.shape), parameter.numel())
@@ -82,10 +89,18 @@ def table(model: nn.Module) -> Iterator[Row]:
 class Count:
     """The exact number of parameters, per part (all of `PARTS`, in that order) and in total."""
 
-    parts: dict[str, int]
+    parts: Mapping[str, int]
+
+    def __post_init__(self):
+        # Counts are cached and shared: nobody may change them for the others.
+        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+
+    def __repr__(self) -> str:
+        return f"Count(parts={dict(self.parts)})"
 
     @property
     def total(self) -> int:
+        """How many parameters there are."""
         return sum(self.parts.values())
 
 

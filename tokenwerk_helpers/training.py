@@ -51,7 +51,10 @@ def batch(rows: Sequence[Row]) -> Batch:
 
     Each text stands alone in its row, so that no text sees another one. Shorter rows are padded on the
     right with their last id; no earlier position can look there, and the targets there are ignored.
+    ValueError without a row, or for an empty one.
     """
+    if not rows or not all(map(len, rows)):
+        raise ValueError("a batch needs at least one row, and in each row at least one id")
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[row[-1]] * (longest - len(row))] for row in rows])
     padding = torch.arange(1, longest) >= torch.tensor([[len(row)] for row in rows])  # (B, T)
@@ -102,7 +105,10 @@ def loss(model: Decoder, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def loss_on(model: Decoder, rows: Sequence[Row], size: int = 256) -> float:
-    """Mean surprise over all tokens of all rows, in nats, in eval mode; the model's own mode comes back."""
+    """Mean surprise over all tokens of all rows, in nats, in eval mode; the model's own mode comes back.
+
+    ValueError if the rows hold nothing to predict.
+    """
     was_training = model.training
     model.eval()
     try:
@@ -113,6 +119,8 @@ def loss_on(model: Decoder, rows: Sequence[Row], size: int = 256) -> float:
             total, tokens = total + float(loss(model, part)) * count, tokens + count
     finally:
         model.train(was_training)
+    if not tokens:
+        raise ValueError("these rows hold nothing to predict: there is no loss on them")
     return total / tokens
 
 

@@ -1,7 +1,7 @@
 """Checks of 09_parameter_counting."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 
@@ -14,7 +14,7 @@ CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
 
 
 @draws_aside
-def block_count(width: int, heads: int = 1) -> dict[str, int]:
+def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
     """The exact count of one block by part."""
     return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts
 

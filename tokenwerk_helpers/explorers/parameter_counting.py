@@ -84,6 +84,7 @@ class BlockParameters:
 
     @property
     def total(self) -> int:
+        """How many numbers the block holds."""
         return sum(row.number for row in self.rows)
 
 
