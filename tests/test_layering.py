@@ -2,10 +2,13 @@
 
 import ast
 import sys
+import tomllib
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 PACKAGE = Path(__file__).parents[1] / "tokenwerk_helpers"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -140,6 +143,17 @@ def test_the_model_side_imports_in_one_direction():
         free = {name for name, wanted in needs.items() if not wanted & needs.keys()}
         assert free, f"these import each other in a circle: {sorted(needs)}"
         needs = {name: wanted for name, wanted in needs.items() if name not in free}
+
+
+def test_every_package_that_is_imported_is_declared():
+    """All but JupyterLab and its server, which may live in an environment of their own."""
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {Requirement(line).name for line in project["dependencies"]}
+    brought_by = metadata.packages_distributions()
+    imported = {name for file in FILES if part(file) not in {"lab", "server"} for name in others(file)}
+    imported -= sys.stdlib_module_names
+    assert {"torch", "PIL", "IPython", "packaging"} <= imported
+    assert not {name for name in imported if declared.isdisjoint(map(str.lower, brought_by[name]))}
 
 
 # --- no writing, no network, no pickles -------------------------------------------------------------

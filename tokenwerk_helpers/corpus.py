@@ -250,13 +250,16 @@ class Hero(NamedTuple):
 
     @property
     def pronoun(self) -> Decided:
+        """er, sie or es, decided by the noun."""
         return Decided("sie" if self.plural else PRONOUN[self.animal.gender], "pronoun", self.phrase)
 
     def verb(self, verb: Verb) -> Decided:
+        """The verb in the number of the noun; the other number is the rival."""
         right, wrong = (verb.plural, verb.singular) if self.plural else verb
         return Decided(right, "plural", self.phrase, (wrong,))
 
     def possessive(self, thing: Noun) -> Decided:
+        """sein or ihr before `thing`, decided by the noun; the other of the two is the rival."""
         stem = "ihr" if self.plural else POSSESSIVE[self.animal.gender]
         ending, other = ACCUSATIVE[thing.gender], {"ihr": "sein", "sein": "ihr"}[stem]
         return Decided(stem + ending, "possessive", self.phrase, (other + ending,))
@@ -404,9 +407,11 @@ class Dice:
         self.random = Random(seed).random
 
     def pick(self, count: int) -> int:
+        """A number below `count`, each alike."""
         return int(self.random() * count)
 
     def branch(self, probabilities: Sequence[float]) -> int:
+        """The number of a branch, each with its probability."""
         left = self.random()
         for index, probability in enumerate(probabilities):
             left -= probability
@@ -431,9 +436,11 @@ class Script:
         self.branches, self.ways, self.probability = list(branches), [], 1.0
 
     def pick(self, count: int) -> int:
+        """Always 0."""
         return 0
 
     def branch(self, probabilities: Sequence[float]) -> int:
+        """The branch that the list names, or the first one; its probability is noted."""
         if len(self.ways) == len(self.branches):
             self.branches.append(0)
         index = self.branches[len(self.ways)]

@@ -135,18 +135,22 @@ class Layout:
 
     @property
     def panel_width(self) -> float:
+        """Width of a panel's cells."""
         return self.C * self.cell
 
     @property
     def panel_height(self) -> float:
+        """Height of a panel's cells."""
         return self.R * self.cell
 
     @property
     def row_size(self) -> float:
+        """Type size of the row labels."""
         return LABEL if self.cell >= LABEL + 1 else SMALL_LABEL
 
     @property
     def row_step(self) -> int:
+        """Every how many rows there is room for a label."""
         return math.ceil(self.row_size * 1.08 / self.cell)
 
     def place(self, panel: int) -> tuple[float, float]:
@@ -157,10 +161,12 @@ class Layout:
 
     @property
     def bottom(self) -> float:
+        """Lower edge of the last line of panels."""
         return self.place(self.n - 1)[1] + self.panel_height
 
     @property
     def right(self) -> float:
+        """Right edge of everything but the legend."""
         last = round(self.left + (min(self.n, self.per_line) - 1) * self.pitch)
         return last + max(self.panel_width, self.title_width) + self.columns_over.overhang + PADDING
 
@@ -190,10 +196,12 @@ class Still:
 
     @property
     def mask_x(self) -> float:
+        """Left edge of the sample of hatching in the legend."""
         return self.layout.left + BAR_WIDTH + 90
 
     @property
     def legend_right(self) -> float:
+        """Right edge of the legend."""
         text = (
             self.mask_x + 25 + text_width(self.mask_text, SMALL_LABEL) if self.mask_text else self.mask_x - 20
         )
@@ -227,6 +235,7 @@ class Still:
         self.axes.add_patch(Rectangle((x, y), width, height, **how))
 
     def draw_labels(self, panel: int) -> None:
+        """Title, axes and labels of a panel; rows are labelled once a line."""
         layout, (x, y) = self.layout, self.layout.place(panel)
         first, top = panel % layout.per_line == 0, y - layout.header
         if layout.titles:
@@ -240,6 +249,7 @@ class Still:
         self.draw_column_labels(x, y - 7)
 
     def draw_column_labels(self, x: float, y: float) -> None:
+        """Column labels, flat or tilted, with their foot at height y."""
         over, cell = self.layout.columns_over, self.layout.cell
         for column in range(0, self.layout.C, over.step):
             middle = x + (column + 0.5) * cell
@@ -252,6 +262,7 @@ class Still:
                 self.write(self.layout.columns[column], middle, y, over.size, ha="center")
 
     def draw_cells(self, panel: int) -> None:
+        """The colours of a panel's cells."""
         layout, (x, y) = self.layout, self.layout.place(panel)
         values = self.view.values[panel]
         finite = np.isfinite(values)
@@ -279,6 +290,7 @@ class Still:
             self.axes.add_patch(PathPatch(shape, hatch=style.MASK_HATCH, linewidth=0, zorder=2, **colours))
 
     def draw_lines(self, panel: int) -> None:
+        """Lines between the cells, and the frames: of the panel, the selected row, the marked cell."""
         layout, (x, y) = self.layout, self.layout.place(panel)
         right, bottom = x + layout.panel_width, y + layout.panel_height
         if layout.cell >= 9:
@@ -306,6 +318,7 @@ class Still:
         return size if size >= SMALLEST_PRINT else 0
 
     def draw_print(self, panel: int) -> None:
+        """The numbers in the visible cells."""
         layout, (x, y) = self.layout, self.layout.place(panel)
         values = self.view.values[panel]
         index = colour_index(np.where(np.isfinite(values), values, 0), self.limits)
@@ -321,6 +334,7 @@ class Still:
             self.write(text, middle, line, size, colour, ha="center", zorder=6)
 
     def draw_legend(self) -> None:
+        """The colour bar with its limits, and what hatching means."""
         x, y = self.layout.left, self.layout.bottom + 16
         low, high = (limit_text(limit, self.view.digits) for limit in self.limits)
         baseline, quiet = y + BAR_HEIGHT, {"size": SMALL_LABEL, "colour": "soft"}
