@@ -68,6 +68,12 @@ def test_whatever_numpy_can_read_will_do(give):
     np.testing.assert_array_equal(MatrixView(give(values)).values, values)
 
 
+def test_half_precision_of_either_kind_will_do():
+    values = torch.tensor([[0.5, -1.25], [3.0, torch.inf]])
+    for kind in (torch.float16, torch.bfloat16):
+        np.testing.assert_array_equal(MatrixView(values.to(kind)).values[0], values)
+
+
 def test_labels_fall_back_to_numbers_and_a_square_matrix_shares_those_of_its_rows():
     assert MatrixView(weights(), rows=TOKENS).columns == TOKENS
     assert MatrixView(np.zeros((2, 3)), rows=["a", "b"]).columns == ["1", "2", "3"]
@@ -145,6 +151,20 @@ def test_traits_set_one_by_one_keep_to_the_same_rules():
             setattr(view, name, value)
     with pytest.raises(ValueError, match="boolean"):
         view.allowed = CAUSAL.astype(np.float32)
+
+
+def test_labels_set_one_by_one_stay_when_new_values_come():
+    view = MatrixView(np.eye(2), rows=["a", "b"])
+    view.rows = ["x", "y"]
+    view.update(values=np.ones((2, 2)))
+    assert view.rows == view.columns == ["x", "y"]
+    view.columns = ["p", "q"]
+    view.update(values=np.zeros((2, 2)))
+    assert (view.rows, view.columns) == (["x", "y"], ["p", "q"])
+    view.update(values=np.zeros((3, 1)), rows=None, columns=None)
+    assert (view.rows, view.columns) == (["1", "2", "3"], ["1"])
+    view.update(values=np.zeros((1, 1)))  # numbers that stood in go on standing in
+    assert view.rows == view.columns == ["1"]
 
 
 # ---- changes ----

@@ -118,6 +118,7 @@ class Array(traitlets.TraitType):
         self.tag(sync=True, to_json=to_wire, from_json=from_wire)
 
     def validate(self, obj, value):
+        """The value as a frozen copy; ValueError if `check` refuses it."""
         array = np.array(self.check(value), order="C")  # the reader may go on changing the original
         array.setflags(write=False)
         return array
@@ -135,6 +136,8 @@ def from_wire(wire: dict | None, widget) -> np.ndarray | None:
 
 def numbers(values) -> np.ndarray:
     """The values as float32 with a panel axis in front; ValueError unless (R, C) or (n, R, C) with no 0."""
+    if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # a type that NumPy does not know
+        values = values.float()
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"values must be real numbers, not {array.dtype}")
@@ -170,6 +173,12 @@ def labels(given, name: str, length: int) -> list[str] | None:
     if len(texts) != length:
         raise ValueError(f"{len(texts)} {name} given, but the values need {length}")
     return texts
+
+
+def with_numbers(given: dict[str, list[str] | None], R: int, C: int) -> tuple[list[str], list[str]]:
+    """Labels of rows and columns; for missing ones stand numbers, or in a square matrix those of its rows."""
+    rows = given["rows"] or [str(i + 1) for i in range(R)]
+    return rows, given["columns"] or (rows if R == C else [str(i + 1) for i in range(C)])
 
 
 def is_cell(marked: Sequence[int], shape: tuple[int, int, int]) -> bool:
@@ -316,8 +325,7 @@ class MatrixView(anywidget.AnyWidget):
         allowed = None if state["allowed"] is None else booleans(state["allowed"])
         check_mask(allowed, values.shape)
         given = {"rows": labels(state["rows"], "rows", R), "columns": labels(state["columns"], "columns", C)}
-        rows = given["rows"] or [str(i + 1) for i in range(R)]
-        columns = given["columns"] or (rows if R == C else [str(i + 1) for i in range(C)])
+        rows, columns = with_numbers(given, R, C)
         titles = [state["titles"]] if isinstance(state["titles"], str) else state["titles"]
         settled = {"values": values, "allowed": allowed, "rows": rows, "columns": columns}
         settled["titles"] = labels(titles or None, "titles", n) or []
@@ -338,6 +346,13 @@ class MatrixView(anywidget.AnyWidget):
             labels(state["rows"] or None, "rows", R)
             labels(state["columns"] or None, "columns", C)
         return proposal["value"]
+
+    @traitlets.observe("rows", "columns")
+    def _remember(self, change):
+        """Labels that are set one by one are asked for just as those given to `update`."""
+        rows, columns = with_numbers(self._given, len(self.rows), len(self.columns))
+        if change.new != {"rows": rows, "columns": columns}[change.name]:
+            self._given = self._given | {change.name: list(change.new)}
 
     def _repr_mimebundle_(self, **kwargs):
         n, R, C = self.values.shape
