@@ -158,15 +158,15 @@ def test_under_a_causal_mask_earlier_predictions_stay_exactly_as_they_were(probe
     """F23: the leak probe; without a mask the future leaks."""
     probe.reset()
     probe.set(position=position, new="er")
-    if probe.error is None:
-        moved = probe.result.moved
-        assert (moved[: position - 1] == 0).all()
-        assert probe.result.labels[position - 1] == "␣er" or moved[position - 1] > 0
-        probe.set(kind="none")
-        assert (probe.result.moved[: position - 1] > 0).any()
-        assert "Zukunft gesehen" in probe.caption.value
-        probe.set(kind="window")
-        assert (probe.result.moved[: position - 1] == 0).all()
+    assert probe.error is None, probe.message.value
+    moved = probe.result.moved
+    assert (moved[: position - 1] == 0).all()
+    assert probe.result.labels[position - 1] == "␣er" or moved[position - 1] > 0
+    probe.set(kind="none")
+    assert (probe.result.moved[: position - 1] > 0).any()
+    assert "Zukunft gesehen" in probe.caption.value
+    probe.set(kind="window")
+    assert (probe.result.moved[: position - 1] == 0).all()
 
 
 def test_movement_is_total_variation_between_two_runs_of_the_model(probe):
@@ -199,6 +199,10 @@ def test_a_single_prediction_before_the_exchanged_token_is_said_in_the_singular(
 def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
     probe.reset()
     image = probe.figure.image
+    for blank in ("", "  "):
+        probe.set(new=blank)
+        assert probe.message.value == "Tippe das Token ein, das dort stehen soll."
+        assert probe.figure.image == image
     probe.set(new="Donaudampfschiff")
     assert "genau eines" in probe.message.value
     assert probe.figure.image == image

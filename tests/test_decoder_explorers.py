@@ -4,6 +4,9 @@ import copy
 import gc
 import math
 import weakref
+from dataclasses import replace
+from itertools import islice
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,10 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tokenwerk_helpers import model, training
+from tokenwerk_helpers import corpus, model, training
 from tokenwerk_helpers.checks import decoder as checks
 from tokenwerk_helpers.explorers import decoder as explorers
 from tokenwerk_helpers.explorers.reading import Reading
+from tokenwerk_helpers.pretrained import Pretrained
 
 ODD = "Ein $\\frac$ & <b>Jan</b> 🦆 $"
 
@@ -110,6 +114,20 @@ def test_a_click_on_a_row_becomes_the_position_seen_from(next_token):
     next_token.reset()
     next_token.logits.selected = 2
     assert next_token.settings["position"] == 3 and "Nach Token 3" in next_token.caption.value
+    next_token.reset()
+
+
+def test_a_shorter_text_is_shown_once_and_leaves_the_position_that_was_chosen(next_token):
+    next_token.reset()
+    next_token.set(position=8)
+    with patch.object(next_token, "compute", wraps=next_token.compute) as compute:
+        next_token.set(text="Die Ente")
+        assert compute.call_count == 1
+    assert next_token.result.position == 2 and next_token.settings["position"] == 8
+    next_token.set(text=next_token.reading.tokenizer.decode(range(300, 320)))
+    assert next_token.result.position == 7
+    next_token.logits.selected = 4  # and a click still counts
+    assert next_token.settings["position"] == 5
     next_token.reset()
 
 
@@ -259,6 +277,20 @@ def without(decoder, part):
         if part == "residual":
             decoder.blocks = nn.ModuleList(Detour(block) for block in decoder.blocks)
     return decoder
+
+
+def test_where_some_stories_do_not_fit_floor_and_loss_are_those_of_the_rest(board):
+    whole = board.reading.pretrained
+    config = replace(whole.model.config, context=40)
+    short = explorers.AblationBoard(Pretrained(training.new_model(config), whole.tokenizer, "short"))
+    stories = list(islice(corpus.stories(seed=1_000_000, split="held_out"), explorers.STORIES))
+    rows = [training.framed(story.text, whole.tokenizer) for story in stories]
+    fitting = [(story.nats, len(row) - 1) for story, row in zip(stories, rows) if len(row) <= 41]
+    assert 0 < len(fitting) < len(stories) and len(short.batch.ids) == len(fitting)
+    nats, tokens = map(sum, zip(*fitting))
+    assert short.floor == pytest.approx(nats / tokens)
+    assert f"{len(fitting)} " in short.figure.figure.axes[0].get_xlabel()
+    short.close()
 
 
 def loss_of(decoder, board):

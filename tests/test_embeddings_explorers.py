@@ -98,6 +98,27 @@ def test_every_control_moves_the_split_and_any_text_is_text(merges):
     merges.reset()
 
 
+TEXTS = ["🦆" * 30, "ä" * 60, "Ж" * 60, "a" * 120, "a\n\t " * 30, example_story(), ""]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:1]))
+@pytest.mark.parametrize("learned", [0, 60, 500])
+def test_every_piece_stands_in_the_picture_and_its_name_in_its_box(merges, text, learned):
+    merges.set(text=text, merges=learned)
+    assert merges.error is None, merges.message.value
+    (axes,) = merges.figure.figure.axes
+    assert [name.get_text() for name in axes.texts] == merges.result.pieces
+    page = axes.get_window_extent()
+    boxes = [box.get_window_extent() for box in axes.patches]
+    for box, name in zip(boxes, axes.texts, strict=True):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        written = name.get_window_extent()
+        assert box.x0 <= written.x0 and written.x1 <= box.x1
+        assert box.y0 <= written.y0 and written.y1 <= box.y1
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    merges.reset()
+
+
 def test_too_many_bytes_get_words_and_the_picture_stays(merges):
     merges.reset()
     image = merges.figure.image

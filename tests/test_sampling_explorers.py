@@ -122,7 +122,6 @@ def loop():
 def begun_anew(request):
     if "loop" in request.fixturenames:
         loop = request.getfixturevalue("loop")
-        loop.set(text="")  # another text and back: whatever was written is forgotten
         loop.reset()
 
 
@@ -167,6 +166,19 @@ def test_the_candidates_are_the_softmax_of_the_last_position(loop):
         best.values.tolist(), abs=1e-5
     )
     assert [token for token, _share in loop.result.candidates] == loop.reading.labels(best.indices.tolist())
+
+
+def test_a_finished_text_is_written_anew_after_a_reset(loop):
+    loop._initial["limit"], before = 2, loop._initial["limit"]  # so that nothing but the end has to be reset
+    loop.reset()
+    for _ in range(3):
+        click(loop.next, loop)
+    assert loop.result.reason == "limit"
+    loop.reset()
+    assert loop.result.count == 0 and loop.result.text == ""
+    click(loop.next, loop)
+    assert loop.result.count == 1
+    loop._initial["limit"] = before
 
 
 def test_both_endings_are_reported_and_nothing_is_drawn_afterwards(loop):
@@ -324,7 +336,7 @@ def in_place(logits, k):
     ("attempt", "word"),
     [
         (lambda logits, k: logits * (right_answer(logits, k) > -math.inf), "Auf 0 gesetzt"),
-        (lambda logits, k: -right_answer(-logits, k), "kleinsten"),
+        (lambda logits, k: logits.masked_fill(logits > logits.sort().values[k - 1], -math.inf), "kleinsten"),
         (lambda logits, k: right_answer(logits, k).softmax(-1), "Wahrscheinlichkeiten"),
         (lambda logits, k: right_answer(logits, k - 1), "Eins zu wenig"),
         (lambda logits, k: right_answer(logits, k + 1), "Eins zu viel"),

@@ -139,6 +139,16 @@ def test_copying_appears_between_step_800_and_1600_and_after_pronouns_and_names(
     scrubber.reset()
 
 
+def test_the_legend_stands_where_no_curve_runs(scrubber):
+    scrubber.reset()
+    scrubber.figure.png()
+    ability = scrubber.figure.figure.axes[1]
+    box = ability.get_legend().get_window_extent()
+    for curve in ability.get_lines():
+        path = curve.get_transform().transform_path(curve.get_path())
+        assert not path.intersects_bbox(box, filled=False), curve.get_label()
+
+
 def test_every_control_moves_the_scrubber_and_any_text_is_read(scrubber):
     scrubber.reset()
     for name, value in {"text": "Jan", "block": 1, "head": 1, "step": 0}.items():
@@ -202,6 +212,46 @@ def test_the_training_can_be_stopped_goes_on_and_begins_anew_with_other_settings
         await asyncio.sleep(0.2)
         assert live.curve.steps == [] and not live.runner.running
         assert "Noch nicht trainiert" in live.caption.value and "0.003" in live.caption.value
+
+    asyncio.run(session())
+
+
+def test_after_a_reset_the_same_settings_begin_anew(live):
+    async def session() -> None:
+        live.reset()
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 2)
+        click(live.halt, live)
+        await until(lambda: not live.runner.running)
+        live.reset()
+        assert live.error is None and live.curve.steps == [] and live.training.step == 0
+        assert "Noch nicht trainiert" in live.caption.value
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 1)
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(session())
+
+
+def test_the_click_is_answered_before_the_first_step_which_may_take_seconds(live):
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        live.reset()
+        click(live.start, live)
+        assert live.curve.steps == [] and live.caption.value.endswith("Das Training beginnt …")
+        click(live.halt, live)
+        await until(lambda: live.caption.value.startswith("Noch nicht trainiert"))
+        assert "beginnt" not in live.caption.value
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 5)
+        assert "beginnt" not in live.caption.value
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+        click(live.start, live)  # it goes on: nothing begins
+        assert "beginnt" not in live.caption.value
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
 
     asyncio.run(session())
 

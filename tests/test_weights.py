@@ -223,7 +223,9 @@ def test_the_command_reproduces_the_first_fifty_steps(shipped):
 
 
 def test_checkpoints_are_in_half_precision():
-    for file in WEIGHTS.glob("checkpoint-*.safetensors"):
+    files = list(WEIGHTS.glob("checkpoint-*.safetensors"))
+    assert len(files) == len(retrain.CHECKPOINTS)
+    for file in files:
         with safe_open(file, framework="pt") as opened:
             assert {opened.get_tensor(name).dtype for name in opened.keys()} == {torch.float16}  # noqa: SIM118
             assert json.loads(opened.metadata()["metrics"])["loss"] > 0

@@ -206,6 +206,8 @@ class LeakProbe(Explorer):
 
     def _single_token(self, new: str, like: int) -> int:
         """The id of the typed word, with a space before it if the word it replaces has one."""
+        if not new.strip():
+            raise ReaderMistake(_("Type the token that is to stand there."))
         tokenizer = self.reading.tokenizer
         space = " " if tokenizer.decode([like]).startswith(" ") else ""
         ids = tokenizer.encode(space + new.strip())

@@ -100,6 +100,7 @@ class NextToken(Explorer):
         return (style.DARK if self.figure.dark else style.LIGHT).ink
 
     def show(self, result: Prediction) -> None:
+        self._shown = result.position
         self.logits.update(
             values=result.logits, rows=result.labels, columns=result.candidates, selected=result.position,
             alt=self.sentence(result),
@@ -137,7 +138,8 @@ class NextToken(Explorer):
         )  # fmt: skip
 
     def _follow_click(self, change) -> None:
-        if change.new >= 0 and self.controls["position"].value != change.new + 1:
+        # A row that `show` itself has selected is no click: a text too short for the position leaves it be.
+        if change.new not in (-1, self._shown):
             self.controls["position"].value = change.new + 1
 
 
@@ -274,12 +276,12 @@ class AblationBoard(Explorer):
     def __init__(self, pretrained=None, prompt: str | None = None):
         self.reading = Reading(pretrained)
         self.prompt = prompt or example_gift()
-        stories = list(islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES))
-        rows = [training.framed(story.text, self.reading.tokenizer) for story in stories]
+        told = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
+        rows = [(training.framed(story.text, self.reading.tokenizer), story.nats) for story in told]
+        fitting = [(row, nats) for row, nats in rows if len(row) <= self.reading.context + 1]
         # Padding is cheap here and one batch is one run of the model.
-        self.batch = training.batch([row for row in rows if len(row) <= self.reading.context + 1])
-        tokens = sum(len(row) - 1 for row in rows)
-        self.floor = sum(story.nats for story in stories) / tokens
+        self.batch = training.batch([row for row, _nats in fitting])
+        self.floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
         self.intact = self._loss({})
         self.figure = LiveFigure(7.6, 2.6)
         self._draw()
@@ -334,7 +336,9 @@ class AblationBoard(Explorer):
         axes.set_yticks(range(4), labels=self.names)
         axes.invert_yaxis()
         axes.set_xlim(0, 16)
-        axes.set_xlabel(_("loss on {count} held-out stories (nats per token)").format(count=STORIES))
+        axes.set_xlabel(
+            _("loss on {count} held-out stories (nats per token)").format(count=len(self.batch.ids))
+        )
         for i, value in enumerate((self.floor, self.intact, None, uniform)):
             if value is not None:
                 axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)

@@ -53,6 +53,34 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     )  # fmt: skip
 
 
+PIECE, LINE = 1.8, 2.3  # height of a piece, and from one line to the next; a letter is about 0.9 wide
+ROOM, HEIGHT = 100.0, 7.0  # of the picture at full size
+
+
+def in_lines(pieces: list[str], room: float) -> list[tuple[float, int, float]]:
+    """Left edge, line and width of each piece, set from left to right in lines of this width."""
+    places, left, row = [], 0.5, 0
+    for piece in pieces:
+        width = 1.0 + 0.92 * len(piece)
+        if left + width > room - 0.5:
+            left, row = 0.5, row + 1
+        places.append((left, row, width))
+        left += width + 0.5
+    return places
+
+
+def zoom_for(pieces: list[str]) -> float:
+    """How many times smaller than at full size the pieces have to be drawn so that all of them fit."""
+    zoom, widest = 1.0, max((len(piece) for piece in pieces), default=0) + 2
+    while zoom * ROOM < widest or _lines(pieces, zoom) * LINE + 0.1 > zoom * HEIGHT:
+        zoom += 0.05
+    return zoom
+
+
+def _lines(pieces: list[str], zoom: float) -> int:
+    return max((row for _left, row, _width in in_lines(pieces, zoom * ROOM)), default=0) + 1
+
+
 class Merges(Explorer):
     """Type a text and watch it grow together as the tokenizer learns merge after merge."""
 
@@ -77,25 +105,24 @@ class Merges(Explorer):
         axes = self.figure.figure.add_axes((0, 0, 1, 1))
         self.figure.figure.set_layout_engine("none")
         axes.set_axis_off()
-        axes.set(xlim=(0, 100), ylim=(0, 7))
-        self._draw_pieces(axes, result)
+        zoom = zoom_for(result.pieces)
+        axes.set(xlim=(0, zoom * ROOM), ylim=(0, zoom * HEIGHT))
+        self._draw_pieces(axes, result, zoom)
         if self.figure.dark:
             style.paint(self.figure.figure, dark=True)
         self.figure.alt = self.sentence(result)
         self.figure.redraw()
 
-    def _draw_pieces(self, axes, result: Split) -> None:
-        left, top, height = 0.5, 5.0, 1.8
-        for piece, new in zip(result.pieces, result.uses_newest):
-            width = 1.0 + 0.92 * len(piece)
-            if left + width > 99.5:
-                left, top = 0.5, top - 2.3
-            colour = style.ROLES["embedding"]
+    def _draw_pieces(self, axes, result: Split, zoom: float) -> None:
+        colour = style.ROLES["embedding"]
+        places = in_lines(result.pieces, zoom * ROOM)
+        for piece, new, (left, row, width) in zip(result.pieces, result.uses_newest, places):
+            bottom = zoom * HEIGHT - 0.2 - PIECE - row * LINE
             axes.add_patch(
                 FancyBboxPatch(
-                    (left, top),
+                    (left, bottom),
                     width,
-                    height,
+                    PIECE,
                     boxstyle="round,pad=0,rounding_size=0.35",
                     facecolor=colour if new else "none",
                     edgecolor=colour,
@@ -104,10 +131,9 @@ class Merges(Explorer):
             )
             ink = style.LIGHT.paper if new else style.LIGHT.ink
             axes.text(
-                left + width / 2, top + height / 2, piece, ha="center", va="center", color=ink,
-                fontsize=style.SMALL_SIZE, family="DejaVu Sans Mono",
+                left + width / 2, bottom + PIECE / 2, piece, ha="center", va="center", color=ink,
+                fontsize=style.SMALL_SIZE / zoom, family="DejaVu Sans Mono",
             )  # fmt: skip
-            left += width + 0.5
 
     def sentence(self, result: Split) -> str:
         learned = ngettext("{merges} merge learned:", "{merges} merges learned:", result.merges)

@@ -245,6 +245,11 @@ class Loop(Explorer):
             self._written_for = settings
         return self._written(text, temperature, top_k, top_p)
 
+    def reset(self) -> None:
+        """Put every control back to where it began, and write anew even if none had moved."""
+        self._written_for = None
+        super().reset()
+
     def step(self) -> bool:
         """Draw one token; False if the text is finished."""
         step = next(self._steps, None)

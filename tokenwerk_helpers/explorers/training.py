@@ -139,7 +139,7 @@ class LiveTraining(Explorer):
         self._draw()
         self.start = button(_("train"), "play")
         self.halt = button(_("stop"), "stop")
-        self.runner = Runner(self._follow, self._show_end, self._tell)
+        self.runner = Runner(self._follow, self._show_end, self.tell)
         self._settings: dict | None = None
         controls = {
             "stories": choose(
@@ -150,7 +150,7 @@ class LiveTraining(Explorer):
             "rate": stops(_("learning rate"), (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03), 0.003),
         }
         super().__init__(controls, [[self.figure]], [self.start, self.halt])
-        self.start.on_click(self.guarded(lambda _button: self.runner.start(self.training)))
+        self.start.on_click(self.guarded(lambda _button: self.begin()))
         self.halt.on_click(self.guarded(lambda _button: self.runner.stop()))
 
     def compute(self, stories: int, rate: float) -> Curve:
@@ -161,6 +161,18 @@ class LiveTraining(Explorer):
             self.training = begin(stories, rate, self.reading.tokenizer)
             self.curve = Curve()
         return self.curve
+
+    def reset(self) -> None:
+        """Put every control back to where it began, and begin anew even if none had moved."""
+        self._settings = None
+        super().reset()
+
+    def begin(self) -> None:
+        """Begin to train, or go on."""
+        self.runner.start(self.training)
+        if not self.curve.steps:
+            # The very first step takes seconds, since torch imports its compiler for the optimizer.
+            self.caption.value = _("Training begins …")
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
@@ -234,12 +246,6 @@ class LiveTraining(Explorer):
         self.update()
         if self.curve.steps:
             self.caption.value += "\n" + _("It now writes: {text}").format(text=self.sample())
-
-    def _tell(self, error: Exception) -> None:
-        def fail():
-            raise error
-
-        self.guarded(fail)()
 
     def close(self) -> None:
         """Stop the training, then let go of the widgets."""
@@ -324,7 +330,7 @@ class Scrubber(Explorer):
             )
         ability.set(ylim=(-0.05, 1.05), ylabel=_("right"), xlabel=_("training step"))
         ability.set_xticks(places, labels=[str(step) for step in steps], rotation=45, ha="right")
-        ability.legend(loc="center left", bbox_to_anchor=(0.0, 0.55))
+        ability.legend(loc="lower right", bbox_to_anchor=(0.96, 0.0))
         self.steps = steps
         self.marks = []
         for ax in (loss, ability):
