@@ -22,7 +22,7 @@ def server() -> Iterator:
         yield lab
 
 
-# Not for the whole session: while Playwright is at work, no other test of the process can start an event loop.
+# Not for the whole session: while Playwright is at work, no other test of its process may run an event loop.
 @pytest.fixture(scope="module")
 def chromium() -> Iterator:
     """A running Chromium; without one the test is skipped, or fails where TOKENWERK_BROWSER=required."""

@@ -180,3 +180,16 @@ def test_the_exercise_names_the_broken_property(attempt, word):
 def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert checks.attention(lambda q, k, v: ...).correct is None
     assert checks.attention(lambda q, k, v: model.attention(q, k, v)[0]).correct
+
+
+def test_a_shorter_sentence_does_not_drag_the_slider_along_but_a_click_moves_it():
+    heads = explorers.Heads()
+    before = heads.settings["query"]
+    text = heads.settings["text"]
+    heads.set(text="Eine Ente")
+    assert heads.result.query < before - 1 and heads.settings["query"] == before
+    heads.set(text=text)
+    assert heads.result.query == before - 1
+    heads.matrix.selected = 3
+    assert heads.settings["query"] == 4 and heads.result.query == 3
+    heads.close()

@@ -391,6 +391,7 @@ class Heads(Explorer):
 
     def show(self, result: AllHeads) -> None:
         H, T, _T = result.weights.shape
+        self._shown = result.query
         self.matrix.update(
             values=result.weights, rows=result.labels, columns=result.labels, selected=result.query,
             allowed=model.causal_mask(T).numpy(), alt=self.sentence(result),
@@ -412,7 +413,8 @@ class Heads(Explorer):
         )
 
     def _follow_click(self, change) -> None:
-        if change.new >= 0 and self.controls["query"].value != change.new + 1:
+        # A row that `show` itself has selected is no click: a text too short for the query leaves it be.
+        if change.new not in (-1, self._shown):
             self.controls["query"].value = change.new + 1
 
 
