@@ -405,3 +405,8 @@ def test_a_closed_generation_lets_its_model_go():
     del view
     gc.collect()
     assert reference() is None
+
+
+def test_a_board_with_every_head_on_says_so_in_its_list(board):
+    board.reset()
+    assert board.controls["head"].label == "keiner"

@@ -374,8 +374,8 @@ class ResidualStream(OnText):
         self.figure = LiveFigure(5.6, 4.6)
         self._draw()
         matrix = MatrixView(
-            np.zeros((1, 1)), row_axis=_("position"), words=_("{row}, {column}: {value} of the stream"),
-            max_height=520,
+            np.zeros((1, 1)), row_axis=_("position"), column_axis=_("part and block"), max_height=520,
+            words=_("{row}, {column}: {value} of the stream"),
         )  # fmt: skip
         # As wide as it needs to be, so that it stands beside the bars where the page is wide.
         matrix.layout.width, matrix.layout.max_width = f"{170 + 2 * 44 * self.blocks}px", "100%"
@@ -387,6 +387,10 @@ class ResidualStream(OnText):
             for block in range(self.blocks)
             for part in (_("Attention"), _("MLP"))
         ]
+
+    def _columns(self) -> list[str]:
+        """Short enough to stand aslant over a column."""
+        return [f"{part} {block + 1}" for block in range(self.blocks) for part in (_("Attention"), _("MLP"))]
 
     def _draw(self) -> None:
         self.axes = axes = self.figure.figure.add_subplot()
@@ -407,11 +411,11 @@ class ResidualStream(OnText):
         axes.legend(loc="upper left")
         self.figure.moving(*self.bars, self.stream, *self.values)
 
-    def _place(self, text: Text, height: float, top: float) -> None:
-        """Write at the foot of a bar that is tall enough, above one that is not: the line runs elsewhere."""
+    def _place(self, text: Text, height: float, line: float, top: float) -> None:
+        """Write at the foot of a bar that is tall enough, else above bar and line."""
         inside = height > 0.09 * top and len(self.bars) <= 9
         theme = style.DARK if self.figure.dark else style.LIGHT
-        text.set_y(0.012 * top if inside else height + 0.03 * top)
+        text.set_y(0.012 * top if inside else max(height, line) + 0.03 * top)
         text.set_color(theme.paper if inside else theme.ink)
 
     def compute(self, text: str, position: int) -> Stream:
@@ -423,10 +427,10 @@ class ResidualStream(OnText):
         at = result.position - 1
         heights = [result.stream[0, at], *result.added[:, at]]
         top = 1.18 * max(result.stream.max(), result.added.max())
-        for bar, text, height in zip(self.bars, self.values, heights):
+        for bar, text, height, line in zip(self.bars, self.values, heights, result.stream[:, at]):
             bar.set_height(height)
             text.set_text(number(height, 1))
-            self._place(text, height, top)
+            self._place(text, height, line, top)
         self.stream.set_ydata(result.stream[:, at])
         self.figure.alt = self.sentence(result)
         if top != self.axes.get_ylim()[1]:  # another text
@@ -435,7 +439,7 @@ class ResidualStream(OnText):
         else:
             self.figure.refresh()
         self.matrix.update(
-            values=result.shares, rows=result.labels, columns=[n.replace("\n", " ") for n in self._names()],
+            values=result.shares, rows=result.labels, columns=self._columns(),
             selected=at, alt=_(
                 "Each contribution relative to the stream it is added to, for every position."
             ),

@@ -286,17 +286,17 @@ class AblationBoard(Explorer):
         self.figure = LiveFigure(7.6, 2.6)
         self._draw()
         config = self.reading.model.config
-        heads = [(_("none"), None)]
+        heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
         heads += [
             (_("block {block}, head {head}").format(block=b + 1, head=h + 1), (b, h))
             for b in range(config.blocks)
             for h in range(config.heads)
         ]
         controls = {name: switch(part_names()[name]) for name in PARTS}
-        controls["head"] = choose(_("one head off"), heads, None)
+        controls["head"] = choose(_("one head off"), heads, ())
         super().__init__(controls, [[self.figure]])
 
-    def compute(self, head: tuple[int, int] | None = None, **parts: bool) -> Ablated:
+    def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:
         off = [name for name in PARTS if parts.get(name)]
         replace = ablate(self.reading.model, *off, heads=[head] if head else [])
         names = [part_names()[name] for name in off]

@@ -237,8 +237,8 @@ class PlacementTraining(Explorer):
         floor = norm_placement.frequency_loss()
         axes.axhline(floor, color=style.LIGHT.soft, linewidth=0.9)
         axes.text(
-            norm_placement.STEPS - 2, floor + 0.2, _("only counting how often each word occurs"), ha="right",
-            va="bottom", fontsize=style.SMALL_SIZE, color=style.LIGHT.soft,
+            norm_placement.STEPS - 2, floor - 0.12, _("only counting how often each word occurs"), ha="right",
+            va="top", fontsize=style.SMALL_SIZE, color=style.LIGHT.soft,
         )  # fmt: skip
         looks = ("pre", "post", "post", "none", "cut")
         colours = [COLOUR[look] for look in looks]
