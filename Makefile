@@ -5,7 +5,7 @@
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
 #   make retrain     train the shipped model again and print what it can do (four to five minutes)
-#   make benchmark   slider latency, import time, running time of the notebooks
+#   make benchmark   slider latency, import time, running time of the notebooks (NANOGPT=...: a training step)
 #   make lint        style of the code
 
 PYTHON  ?= python3
@@ -37,6 +37,8 @@ retrain: $(READER)
 benchmark: $(MAKER)
 	$(BIN)/python -m tests.benchmarks.slider_latency
 	$(BIN)/python -m tests.benchmarks.running_time
+	@if [ -n "$(NANOGPT)" ]; then $(BIN)/python -m tests.benchmarks.training_step "$(NANOGPT)"; \
+	  else echo "A training step beside nanoGPT's: make benchmark NANOGPT=path/to/nanoGPT"; fi
 
 lint: $(MAKER)
 	$(BIN)/ruff check .

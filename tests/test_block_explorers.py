@@ -353,17 +353,31 @@ def test_every_run_is_recorded_in_full_and_nothing_else():
     assert {len(losses) for losses in recorded.values()} == {lab.STEPS // lab.EVERY}
 
 
-def test_recording_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(lab, "STEPS", 10)
+def test_an_interrupted_recording_goes_on_where_it_stopped_and_replaces_the_old_one_only_when_complete(
+    tmp_path, monkeypatch
+):
     runs = [lab.Run("pre", 1, 1e-3), lab.Run("post", 1, 1e-3)]
-    monkeypatch.setattr(lab, "all_runs", lambda: runs[:1])
-    lab.record(tmp_path / "curves.json")
-    first = (tmp_path / "curves.json").read_text(encoding="utf-8")
+    train, begun = lab.train, []
+
+    def interrupted(run):
+        begun.append(run)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return train(run)
+
+    path = tmp_path / "curves.json"
+    path.write_text("the old one", encoding="utf-8")
+    monkeypatch.setattr(lab, "STEPS", 10)
     monkeypatch.setattr(lab, "all_runs", lambda: runs)
-    lab.record(tmp_path / "curves.json")
-    monkeypatch.setattr(lab, "RECORDING", tmp_path / "curves.json")
+    monkeypatch.setattr(lab, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lab.record(path)
+    assert path.read_text(encoding="utf-8") == "the old one"
+    lab.record(path)
+    assert begun == [runs[0], runs[1], runs[1]]
+    monkeypatch.setattr(lab, "RECORDING", path)
     assert set(lab.recorded.__wrapped__()) == set(runs)
-    assert first.splitlines()[1].rstrip(",") in (tmp_path / "curves.json").read_text(encoding="utf-8")
+    assert [file.name for file in tmp_path.iterdir()] == ["curves.json"]
 
 
 def test_cutting_the_direct_paths_changes_the_training_and_leaves_no_hooks():

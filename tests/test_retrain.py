@@ -38,3 +38,19 @@ def test_seeds_are_compared_only_beside_a_model_and_that_is_known_before_the_fir
     monkeypatch.setattr(retrain, "run", lambda *_arguments: pytest.fail("a step was made"))
     with pytest.raises(FileNotFoundError, match=r"config\.json"):
         retrain.compare(tokenizer, [1, 2], STEPS, tmp_path)
+
+
+def test_a_run_that_is_broken_off_changes_nothing(tmp_path, tokenizer, monkeypatch):
+    folder = tmp_path / "weights"
+    save_checkpoint(folder, 400, retrain.begin(tokenizer, 1, STEPS).model, {})
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def broken_off(tokenizer, seed, steps, at_checkpoint):
+        at_checkpoint(0, retrain.begin(tokenizer, seed, steps).model)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(retrain, "run", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        retrain.ship(tokenizer, 0, STEPS, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["weights"]

@@ -192,8 +192,9 @@ def frequency_loss() -> float:
 
 
 def record(path: Path = RECORDING) -> None:
-    """Train every run and store the curves; runs that the file already holds are kept."""
-    stored = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    """Train every run and store the curves in the end; what was interrupted goes on where it stopped."""
+    unfinished = path.with_suffix(".unfinished")
+    stored = json.loads(unfinished.read_text(encoding="utf-8"))["runs"] if unfinished.exists() else []
     done = {Run(**entry["run"]) for entry in stored}
     for run in all_runs():
         if run in done:
@@ -202,10 +203,10 @@ def record(path: Path = RECORDING) -> None:
         stored.append({"run": asdict(run), "losses": losses})
         print(f"{run}: {final_loss(losses):.2f}", flush=True)
         lines = ",\n".join(json.dumps(entry) for entry in stored)
-        path.write_text(f'{{"runs": [\n{lines}\n]}}\n', encoding="utf-8")
+        unfinished.write_text(f'{{"runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    unfinished.replace(path)
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)  # sums are then added in one order on every machine
-    RECORDING.unlink(missing_ok=True)
     record()

@@ -8,6 +8,7 @@ chosen by how clearly its heads read: `--try 0 1 2` trains several, ships none, 
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -174,16 +175,33 @@ def clarity(tried: dict[str, Any]) -> float:
 def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
     """Train the model, write it with its checkpoints, and print what it can do.
 
-    Checkpoints that an earlier run has left in the folder are deleted in the end.
+    Until all is measured nothing in the folder changes, so a run may be broken off.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    exam, kept = held_out_exam(tokenizer, 300), set()
+    with TemporaryDirectory(dir=folder.parent) as unfinished:
+        figures = _train_into(Path(unfinished), tokenizer, seed, steps, tried_in(folder))
+        for path in folder.glob(CHECKPOINT_FILES):
+            path.unlink()
+        for path in Path(unfinished).iterdir():
+            path.replace(folder / path.name)
+    print(describe(figures))
+
+
+def tried_in(folder: Path) -> dict[str, Any]:
+    """The seeds that have been compared beside the model in the folder, if there is one."""
+    return load(folder).about.get("seeds_tried", {}) if (folder / CONFIG).exists() else {}
+
+
+def _train_into(
+    folder: Path, tokenizer: Tokenizer, seed: int, steps: int, tried: dict[str, Any]
+) -> dict[str, Any]:
+    """Write the trained model, its checkpoints and its figures; return the figures."""
+    exam = held_out_exam(tokenizer, 300)
 
     def keep(step: int, model: Decoder) -> None:
         metrics = rounded(exam.measure(model)) | {"floor": round(exam.floor, 4)}
-        kept.add(save_checkpoint(folder, step, model, metrics))
+        save_checkpoint(folder, step, model, metrics)
 
-    tried = load(folder).about.get("seeds_tried", {}) if (folder / CONFIG).exists() else {}
     model = run(tokenizer, seed, steps, keep)
     figures = examine(model, tokenizer)
     mean = expectation()
@@ -197,9 +215,7 @@ def ship(tokenizer: Tokenizer, seed: int, steps: int, folder: Path) -> None:
         "seeds_tried": tried | {str(seed): summary(figures)},
     }
     save(folder, model, tokenizer, about | figures)
-    for path in set(folder.glob(CHECKPOINT_FILES)) - kept:
-        path.unlink()
-    print(describe(figures))
+    return figures
 
 
 def main() -> None:

@@ -411,11 +411,11 @@ class ResidualStream(OnText):
         axes.legend(loc="upper left")
         self.figure.moving(*self.bars, self.stream, *self.values)
 
-    def _place(self, text: Text, height: float, line: float, top: float) -> None:
-        """Write at the foot of a bar that is tall enough, else above bar and line."""
+    def _place(self, text: Text, height: float, stream: float, top: float) -> None:
+        """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
         inside = height > 0.09 * top and len(self.bars) <= 9
         theme = style.DARK if self.figure.dark else style.LIGHT
-        text.set_y(0.012 * top if inside else max(height, line) + 0.03 * top)
+        text.set_y(0.012 * top if inside else max(height, stream) + 0.03 * top)
         text.set_color(theme.paper if inside else theme.ink)
 
     def compute(self, text: str, position: int) -> Stream:
@@ -427,10 +427,10 @@ class ResidualStream(OnText):
         at = result.position - 1
         heights = [result.stream[0, at], *result.added[:, at]]
         top = 1.18 * max(result.stream.max(), result.added.max())
-        for bar, text, height, line in zip(self.bars, self.values, heights, result.stream[:, at]):
+        for bar, text, height, stream in zip(self.bars, self.values, heights, result.stream[:, at]):
             bar.set_height(height)
             text.set_text(number(height, 1))
-            self._place(text, height, line, top)
+            self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
         self.figure.alt = self.sentence(result)
         if top != self.axes.get_ylim()[1]:  # another text
