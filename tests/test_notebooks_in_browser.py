@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 PRESSES = 60
+STOPS = (_("Stop"), _("stop"))
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
@@ -82,15 +83,46 @@ def unmoved(notebook: Notebook, explorer: Locator, before: dict[str, str], actio
     return {part for part, old in still.items() if not becomes_another(explorer, part, old)}
 
 
+def is_usable(handle: Locator) -> bool:
+    """Can the slider of this handle be moved now?"""
+    return handle.evaluate("node => !node.closest('[disabled]')")
+
+
 def sliders(explorer: Locator) -> list[Locator]:
     """The handles of the sliders a reader can see and move."""
-    found = explorer.locator(".noUi-handle").all()
-    return [one for one in found if one.is_visible() and one.evaluate("node => !node.closest('[disabled]')")]
+    return [one for one in explorer.locator(".noUi-handle").all() if one.is_visible() and is_usable(one)]
+
+
+def asleep(explorer: Locator) -> list[Locator]:
+    """The handles of the sliders that another control has to wake first."""
+    return [one for one in explorer.locator(".noUi-handle").all() if one.is_visible() and not is_usable(one)]
+
+
+def wake(notebook: Notebook, explorer: Locator, handle: Locator) -> bool:
+    """Try every entry of every list until the slider can be moved."""
+    for control in explorer.locator("select:visible:enabled").all():
+        for index in range(control.locator("option").count()):
+            control.select_option(index=index)
+            settled(notebook, explorer)
+            if is_usable(handle):
+                return True
+    return False
 
 
 def choices(explorer: Locator) -> list[Locator]:
     """The lists and switches a reader can see and use."""
     return explorer.locator("select:visible:enabled, input[type=checkbox]:visible:enabled").all()
+
+
+def lines(explorer: Locator) -> list[Locator]:
+    """The lines of text a reader can type in."""
+    return explorer.locator("input[type=text]:visible:enabled").all()
+
+
+def buttons(explorer: Locator) -> list[Locator]:
+    """The buttons that begin something: neither Reset nor Stop."""
+    found = explorer.locator("button:visible:enabled").all()
+    return [one for one in found if one.inner_text().strip() not in (_("Reset"), *STOPS)]
 
 
 def name_of(control: Locator) -> str:
@@ -164,6 +196,65 @@ def test_each_choice_and_switch_changes_its_picture_or_its_caption(notebook):
                     standing.append(f"live view {number}: {name_of(control)!r} changes nothing")
             press_reset(explorer)
     assert standing == []
+
+
+def test_a_slider_that_sleeps_at_first_wakes_and_then_changes_something(notebook):
+    standing = []
+    for number, explorer in enumerate(explorers(notebook)):
+        for handle in asleep(explorer):
+            steps = [partial(press, handle, key) for key in ("ArrowRight", "ArrowLeft", "End", "Home")]
+            awake = wake(notebook, explorer, handle)
+            if not awake or unmoved(notebook, explorer, settled(notebook, explorer), steps):
+                standing.append(f"live view {number}: {name_of(handle)!r}")
+            press_reset(explorer)
+    assert standing == []
+
+
+def test_what_a_reader_types_is_read_as_text_and_answered(notebook):
+    for explorer in explorers(notebook):
+        for line in lines(explorer):
+            first = settled(notebook, explorer)
+            for text in ("Oma", "$x$ <b>und</b> 🦆", ""):
+                before = settled(notebook, explorer)
+                line.fill(text)
+                now = settled(notebook, explorer)
+                said = explorer.locator(".tokenwerk-message").first.inner_text().strip()
+                assert now != before or said, f"{name_of(line)!r}: {text!r} is not answered"
+                assert explorer.locator(".tokenwerk-caption b, .tokenwerk-message b").count() == 0
+            press_reset(explorer)
+            assert settled(notebook, explorer) == first
+
+
+def test_every_button_begins_something_and_stop_ends_it(notebook):
+    for explorer in explorers(notebook):
+        for start in buttons(explorer):
+            before = settled(notebook, explorer)
+            name = start.inner_text()
+            start.click()
+            changed = any(becomes_another(explorer, part, before[part]) for part in ("caption", "picture"))
+            assert changed, f"{name!r} changes nothing"
+            for stop in explorer.locator("button:visible:enabled").all():
+                if stop.inner_text().strip() in STOPS:
+                    stop.click()
+                    notebook.page.wait_for_timeout(500)  # the slice under way comes to its end
+            stopped = settled(notebook, explorer)
+            notebook.page.wait_for_timeout(1500)
+            assert state(explorer) == stopped, f"{name!r} goes on after Stop"
+            press_reset(explorer)
+            settled(notebook, explorer)
+
+
+def test_a_click_on_a_cell_of_an_editable_matrix_changes_it(notebook):
+    for explorer in explorers(notebook):
+        for canvas in explorer.locator("canvas.tokenwerk-matrix-editable:visible").all():
+            before = settled(notebook, explorer)
+            canvas.scroll_into_view_if_needed()
+            size = canvas.bounding_box()
+            canvas.click(position={"x": size["width"] / 2, "y": size["height"] / 2})
+            now = settled(notebook, explorer)
+            assert now["picture"] != before["picture"]
+            press_reset(explorer)
+            assert settled(notebook, explorer) == before
 
 
 def test_reset_brings_back_what_was_shown_first(notebook):
