@@ -1,7 +1,9 @@
 """04_self_attention: the guide's sums, the five steps, scaling, splitting, and all heads of a model."""
 
 import math
+import re
 
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.refresh import NOTEBOOKS
 from tokenwerk_helpers import model
 from tokenwerk_helpers.checks import self_attention as checks
 from tokenwerk_helpers.explorers import self_attention as explorers
@@ -28,6 +31,27 @@ def test_the_five_sums_of_token_and_position():
     assert torch.allclose(explorers.five_steps().x, torch.tensor(SUMS), atol=1e-6)
 
 
+def test_the_five_token_ids_pick_the_rows_that_are_summed():
+    """F16: the ids of the guide, in the order of the sentence, in the page's table and its lookup."""
+    cells = nbformat.read(NOTEBOOKS / "04_self_attention.ipynb", as_version=4).cells
+    listed = [
+        (token, int(id), int(position))
+        for cell in cells
+        for token, id, position in re.findall(r"^\| (\w+) \| (\d+) \| (\d) \|$", cell.source, re.MULTILINE)
+    ]
+    assert listed == [
+        ("Every", 15745, 1), ("moment", 4205, 2), ("is", 382, 3), ("a", 261, 4), ("beginning", 10526, 5),
+    ]  # fmt: skip
+    assert [(token, id) for token, id, _ in listed] == list(
+        zip(explorers.SENTENCE, explorers.TOKEN_IDS, strict=True)
+    )
+    table = torch.nn.Embedding(20000, 3)
+    with torch.no_grad():
+        table.weight[list(explorers.TOKEN_IDS)] = explorers.TOKEN_EMBEDDINGS
+        looked_up = table(torch.tensor([id for _, id, _ in listed]))
+    assert torch.allclose(looked_up + explorers.POSITION_EMBEDDINGS, torch.tensor(SUMS), atol=1e-6)
+
+
 def test_the_five_steps_are_scaled_dot_product_attention():
     """F17: step by step equals F.scaled_dot_product_attention."""
     s = explorers.five_steps()
@@ -38,14 +62,27 @@ def test_the_five_steps_are_scaled_dot_product_attention():
 
 def test_each_step_of_the_walk_is_a_true_equation():
     walk = explorers.FiveSteps()
-    for step in range(1, 8):
-        walk.set(step=step)
+    for _label, gives in walk.controls["gives"].options:
+        walk.set(gives=gives)
         assert walk.error is None
         left, right, out = (view.values[0] for view in (walk.left, walk.right, walk.out))
-        product = {5: left * right[0, 0], 6: np.exp(left) / np.exp(left).sum(1, keepdims=True)}
-        assert np.allclose(product.get(step, left @ right if step not in (5, 6) else None), out, atol=1e-4), (
-            step
-        )
+        if gives == "scaled":
+            product = left * right[0, 0]
+        elif gives == "weights":
+            product = np.exp(left) / np.exp(left).sum(1, keepdims=True)
+        else:
+            product = left @ right
+        assert np.allclose(product, out, atol=1e-4), gives
+
+
+def test_the_slider_of_the_walk_counts_the_steps_as_the_caption_does():
+    walk = explorers.FiveSteps()
+    counted = []
+    for label, gives in walk.controls["gives"].options:
+        walk.set(gives=gives)
+        counted.append(label[0])
+        assert walk.caption.value.startswith(f"Schritt {label[0]}, "), label
+    assert "".join(counted) == "1112345"
 
 
 def test_the_walk_follows_the_token_it_is_seen_from():

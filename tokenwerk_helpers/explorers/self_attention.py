@@ -23,6 +23,7 @@ from .reading import Reading, example_story
 # ---- the five steps on the sentence of the guide ----
 
 SENTENCE = ("Every", "moment", "is", "a", "beginning")
+TOKEN_IDS = (15745, 4205, 382, 261, 10526)  # of the vocabulary o200k_base
 TOKEN_EMBEDDINGS = torch.tensor(
     [
         [-0.5880, 0.3486, 0.6603],
@@ -80,17 +81,15 @@ def five_steps(x: Tensor | None = None) -> Steps:
 
 @dataclass(frozen=True)
 class Equation:
-    """One step as left times right = result, seen from the token with index `query`."""
+    """The step that gives the matrix named `gives`, as left times right = result, seen from `query`."""
 
-    step: int
+    gives: str  # a field of Steps
     query: int
     all: Steps
 
 
 class FiveSteps(Explorer):
     """Walk from the embeddings to the context, each step as an equation of matrices."""
-
-    STEPS = 7
 
     def __init__(self):
         tokens, parts = list(SENTENCE), ["1", "2", "3"]
@@ -99,46 +98,51 @@ class FiveSteps(Explorer):
         self.right = MatrixView(np.zeros((3, 3)), rows=parts, columns=parts, **look)
         self.out = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
         controls = {
-            "step": whole(_("step"), 1, self.STEPS, 4),
+            "gives": stops(_("step"), self._stops(), "scores"),
             "query": choose(_("seen from"), [(t, i) for i, t in enumerate(SENTENCE)], 4),
         }
         super().__init__(controls, [[self.left, self.right, self.out]])
 
-    def compute(self, step: int, query: int) -> Equation:
-        return Equation(step, query, five_steps())
+    @staticmethod
+    def _stops() -> list[tuple[str, str]]:
+        """The slider's stops, numbered as the steps are in caption and text; step 1 has three parts."""
+        labels = ("1: Q", "1: K", "1: V", _("2: scores"), _("3: scaling"), _("4: softmax"), _("5: context"))
+        return list(zip(labels, ("q", "k", "v", "scores", "scaled", "weights", "context")))
+
+    def compute(self, gives: str, query: int) -> Equation:
+        return Equation(gives, query, five_steps())
 
     def show(self, result: Equation) -> None:
         tokens, parts = list(SENTENCE), ["1", "2", "3"]
         s = result.all
         root = math.sqrt(3)
         left, right, out = {
-            1: (("X", s.x, parts), ("W_Q", s.W_q, parts, parts), ("Q", s.q, parts)),
-            2: (("X", s.x, parts), ("W_K", s.W_k, parts, parts), ("K", s.k, parts)),
-            3: (("X", s.x, parts), ("W_V", s.W_v, parts, parts), ("V", s.v, parts)),
-            4: (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
-            5: (
+            "q": (("X", s.x, parts), ("W_Q", s.W_q, parts, parts), ("Q", s.q, parts)),
+            "k": (("X", s.x, parts), ("W_K", s.W_k, parts, parts), ("K", s.k, parts)),
+            "v": (("X", s.x, parts), ("W_V", s.W_v, parts, parts), ("V", s.v, parts)),
+            "scores": (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
+            "scaled": (
                 ("Q Kᵀ", s.scores, tokens),
                 ("1 / √d_k", torch.tensor([[1 / root]]), ["·"], ["·"]),
                 ("Q Kᵀ / √d_k", s.scaled, tokens),
             ),
-            6: (
+            "weights": (
                 ("Q Kᵀ / √d_k", s.scaled, tokens),
                 (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"]),
                 (_("softmax: weights"), s.weights, tokens),
             ),
-            7: (
+            "context": (
                 (_("weights"), s.weights, tokens),
                 ("V", s.v, tokens, parts),
                 (_("context"), s.context, parts),
             ),
-        }[result.step]
+        }[result.gives]
+        softmax = result.gives == "weights"
         self._fill(self.left, (left[0], left[1], tokens, left[2]), result.query)
         # In the products the whole right factor takes part, in K and V no row stands for the query.
-        sign = "" if result.step == 6 else "· "
-        self._fill(self.right, (sign + right[0], *right[1:]), result.query if result.step == 6 else -1)
-        self._fill(
-            self.out, (("" if result.step == 6 else "= ") + out[0], out[1], tokens, out[2]), result.query
-        )
+        times, equals = ("", "") if softmax else ("· ", "= ")
+        self._fill(self.right, (times + right[0], *right[1:]), result.query if softmax else -1)
+        self._fill(self.out, (equals + out[0], out[1], tokens, out[2]), result.query)
 
     def _fill(self, view: MatrixView, matrix: tuple, selected: int) -> None:
         title, values, rows, columns = matrix
@@ -154,29 +158,30 @@ class FiveSteps(Explorer):
         token = SENTENCE[i]
         best = int(s.scores[i].argmax())
         texts = {
-            1: _(
+            "q": _(
                 "Step 1, query: x = {x} of “{token}” times W_Q gives q = {out}: what this position looks for."
             ),
-            2: _(
+            "k": _(
                 "Step 1, key: x = {x} of “{token}” times W_K gives k = {out}: "
                 "what this position can be found by."
             ),
-            3: _(
+            "v": _(
                 "Step 1, value: x = {x} of “{token}” times W_V gives v = {out}: what this position passes on."
             ),
-            4: _(
+            "scores": _(
                 "Step 2, scores: q of “{token}” against each key gives {row}. "
                 "The largest is that for “{best}”."
             ),
-            5: _("Step 3, scaling: divided by √3 = 1.73, the scores of “{token}” become {row}."),
-            6: _("Step 4, softmax: the scores of “{token}” become the weights {row}. They sum to 1."),
-            7: _("Step 5, context: the values, weighted with {row}, give “{token}” the new list {out}."),
+            "scaled": _("Step 3, scaling: divided by √3 = 1.73, the scores of “{token}” become {row}."),
+            "weights": _("Step 4, softmax: the scores of “{token}” become the weights {row}. They sum to 1."),
+            "context": _(
+                "Step 5, context: the values, weighted with {row}, give “{token}” the new list {out}."
+            ),
         }
-        outs = {1: s.q, 2: s.k, 3: s.v, 7: s.context}
-        rows = {4: s.scores, 5: s.scaled, 6: s.weights, 7: s.weights}
-        return texts[result.step].format(
-            token=token, best=SENTENCE[best], x=vector(s.x[i], 4),
-            out=vector(outs.get(result.step, s.q)[i]), row=vector(rows.get(result.step, s.scores)[i]),
+        out = getattr(s, result.gives)[i]
+        return texts[result.gives].format(
+            token=token, best=SENTENCE[best], x=vector(s.x[i], 4), out=vector(out),
+            row=vector(s.weights[i] if result.gives == "context" else out),
         )  # fmt: skip
 
 
