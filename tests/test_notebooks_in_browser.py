@@ -59,6 +59,18 @@ def settled(notebook: Notebook, explorer: Locator) -> dict[str, str]:
     raise AssertionError(f"the live view does not come to rest: {before}")
 
 
+def comes_to_rest(explorer: Locator, still: int = 3000) -> bool:
+    """Does the explorer stay as it is for some milliseconds, once the work under way has come to its end?"""
+    before = state(explorer)
+    for _round in range(ANSWER // still):
+        explorer.page.wait_for_timeout(still)
+        now = state(explorer)
+        if now == before:
+            return True
+        before = now
+    return False
+
+
 def becomes_another(explorer: Locator, part: str, before: str) -> bool:
     """Wait until the explorer's picture or caption is another than before; False if it stays."""
     condition = f"([node, before]) => ![null, before].includes(look.{part}(node))"
@@ -122,7 +134,7 @@ def lines(explorer: Locator) -> list[Locator]:
 def buttons(explorer: Locator) -> list[Locator]:
     """The buttons that begin something: neither Reset nor Stop."""
     found = explorer.locator("button:visible:enabled").all()
-    return [one for one in found if one.inner_text().strip() not in (_("Reset"), *STOPS)]
+    return [one for one in found if one.text_content().strip() not in (_("Reset"), *STOPS)]
 
 
 def name_of(control: Locator) -> str:
@@ -229,17 +241,14 @@ def test_every_button_begins_something_and_stop_ends_it(notebook):
     for explorer in explorers(notebook):
         for start in buttons(explorer):
             before = settled(notebook, explorer)
-            name = start.inner_text()
+            name = start.text_content()
             start.click()
             changed = any(becomes_another(explorer, part, before[part]) for part in ("caption", "picture"))
             assert changed, f"{name!r} changes nothing"
             for stop in explorer.locator("button:visible:enabled").all():
-                if stop.inner_text().strip() in STOPS:
+                if stop.text_content().strip() in STOPS:
                     stop.click()
-                    notebook.page.wait_for_timeout(500)  # the slice under way comes to its end
-            stopped = settled(notebook, explorer)
-            notebook.page.wait_for_timeout(1500)
-            assert state(explorer) == stopped, f"{name!r} goes on after Stop"
+            assert comes_to_rest(explorer), f"{name!r} goes on after Stop"
             press_reset(explorer)
             settled(notebook, explorer)
 
