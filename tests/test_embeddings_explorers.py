@@ -107,10 +107,16 @@ def test_every_piece_stands_in_the_picture_and_its_name_in_its_box(merges, text,
     merges.set(text=text, merges=learned)
     assert merges.error is None, merges.message.value
     (axes,) = merges.figure.figure.axes
-    assert [name.get_text() for name in axes.texts] == merges.result.pieces
+    names = [name for name in axes.texts if name.get_visible()]
+    assert [name.get_text() for name in names] == merges.result.pieces
     page = axes.get_window_extent()
-    boxes = [box.get_window_extent() for box in axes.patches]
-    for box, name in zip(boxes, axes.texts, strict=True):
+    boxes = {}
+    for new, drawn in ((False, merges.old), (True, merges.new)):
+        which = [i for i, uses in enumerate(merges.result.uses_newest) if uses == new]
+        extents = [axes.transData.transform_path(path).get_extents() for path in drawn.get_paths()]
+        boxes |= dict(zip(which, extents, strict=True))
+    boxes = [boxes[i] for i in range(len(names))]
+    for box, name in zip(boxes, names, strict=True):
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
         written = name.get_window_extent()
         assert box.x0 <= written.x0 and written.x1 <= box.x1
@@ -262,6 +268,12 @@ def test_the_guesses_know_right_from_wrong():
     assert "hintereinander" in checks.token_plus_position([0.2, 0.5, 0.1, -0.2]).text
     assert [checks.position_without_row(i).correct for i in range(3)] == [False, False, True]
     assert [checks.order_without_positions(i).correct for i in range(2)] == [True, False]
+    assert [checks.next_merge(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.likeness_of_sine_rows(i).correct for i in range(3)] == [False, False, True]
+    table = explorers.sine_table(64, 64)
+    assert (table[5] @ table[10]).item() == pytest.approx((table[25] @ table[30]).item(), rel=1e-4)
+    for guess in (explorers.guess_merge(), explorers.guess_likeness()):
+        assert guess.judge().correct is None
     for guess in (explorers.guess_sum(), explorers.guess_missing_row(), explorers.guess_order()):
         assert guess.judge().correct is None
 

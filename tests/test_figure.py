@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from tokenwerk_helpers.views import style
-from tokenwerk_helpers.views.figure import LiveFigure
+from tokenwerk_helpers.views.figure import LiveFigure, Texts
 from tokenwerk_helpers.views.still import GAP, stacked
 
 
@@ -157,16 +157,20 @@ def test_printed_numbers_can_be_read_on_every_colour(rgb):
     assert (bright + 0.05) / (dim + 0.05) >= 4.5  # WCAG 2, level AA
 
 
-@pytest.mark.parametrize("name", list(style.ROLES))
-def test_role_colours_stand_out_from_both_papers(name):
-    for colour, paper in ((style.ROLES[name], style.LIGHT.paper), (style.DARK_ROLES[name], style.DARK.paper)):
-        one, other = (style.luminance(255 * np.array(to_rgb(c))) for c in (colour, paper))
+COLOURS = {False: style.ROLES | style.ACCENTS, True: style.DARK_ROLES | style.DARK_ACCENTS}
+
+
+@pytest.mark.parametrize("name", list(COLOURS[False]))
+def test_role_and_accent_colours_stand_out_from_both_papers(name):
+    for dark, paper in ((False, style.LIGHT.paper), (True, style.DARK.paper)):
+        one, other = (style.luminance(255 * np.array(to_rgb(c))) for c in (COLOURS[dark][name], paper))
         contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)
         # Graphics need 3:1; the head's sky is a filled area with dark letters on it.
-        assert contrast >= (2.2 if name == "head" else 3.0), (name, colour, contrast)
+        assert contrast >= (2.2 if name == "head" else 3.0), (name, dark, contrast)
 
 
-def test_role_colours_stay_apart_for_red_green_blind_eyes():
+def seen_by(colours: dict[str, str]):
+    """The colours as they look to usual and to red-green-blind eyes, one dictionary of RGB for each."""
     # Machado, Oliveira & Fernandes 2009, deuteranopia and protanopia at full severity.
     deutan = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
     protan = [
@@ -174,12 +178,45 @@ def test_role_colours_stay_apart_for_red_green_blind_eyes():
         [0.114503, 0.786281, 0.099216],
         [-0.003882, -0.048116, 1.051998],
     ]
+    for matrix in (np.eye(3), deutan, protan):
+        yield {name: np.array(matrix) @ np.array(to_rgb(colour)) for name, colour in colours.items()}
+
+
+def test_role_colours_stay_apart_for_red_green_blind_eyes():
     names = [name for name in style.ROLES if name != "masked"]
-    for matrix in (deutan, protan):
-        seen = {name: np.array(matrix) @ np.array(to_rgb(style.ROLES[name])) for name in names}
+    for seen in seen_by(style.ROLES):
         for i, one in enumerate(names):
             for other in names[i + 1 :]:
                 assert np.linalg.norm(seen[one] - seen[other]) > 0.1, (one, other)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("accent", list(style.ACCENTS))
+def test_accents_are_no_roles_and_stay_apart_for_red_green_blind_eyes(accent, dark):
+    for seen in seen_by(COLOURS[dark]):
+        for other in set(seen) - {accent, "masked"}:
+            least = 0.3 if other in style.ACCENTS else 0.1  # accents stand in one picture
+            assert np.linalg.norm(seen[accent] - seen[other]) > least, other
+
+
+def test_every_colour_has_one_counterpart_on_a_dark_page():
+    assert style.ACCENTS.keys() == style.DARK_ACCENTS.keys() and style.ROLES.keys() == style.DARK_ROLES.keys()
+    assert len(style.NIGHT) == len(set(style.NIGHT.values())) == 4 + len(COLOURS[False])
+
+
+def test_texts_are_made_once_moved_and_hidden(live):
+    texts = Texts(live, live.figure.axes[0], ha="center")
+    texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
+    live.refresh()
+    made, three = list(texts.made), live.image
+    live.dark = True
+    texts.show([{"x": 0.5, "y": 2, "text": "$x$", "color": style.LIGHT.ink}])
+    assert texts.made == made and [text.get_visible() for text in made] == [True, False, False]
+    assert made[0].get_color() == style.DARK.ink
+    live.dark = False
+    texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
+    live.refresh()
+    assert np.array_equal(pixels(live.image), pixels(three))
 
 
 def test_a_row_too_long_for_the_page_goes_on_below(live):

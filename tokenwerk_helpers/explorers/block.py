@@ -201,9 +201,9 @@ class OnText(Explorer):
         super().__init__(controls, rows)
         matrix.observe(self.guarded(self._choose_row), "selected")
 
-    def load(self, model: Pretrained | None) -> None:
+    def load(self, pretrained: Pretrained | None) -> None:
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
-        self.reading = Reading(model)
+        self.reading = Reading(pretrained)
         self.config = self.reading.model.config
         self.read = lru_cache(maxsize=8)(lambda text: read(self.reading, text))
 
@@ -226,8 +226,8 @@ class OnText(Explorer):
 class BlockWalk(OnText):
     """Step through a block: the drawn block with the step lit, and that step's numbers for every position."""
 
-    def __init__(self, model: Pretrained | None = None):
-        self.load(model)
+    def __init__(self, pretrained: Pretrained | None = None):
+        self.load(pretrained)
         config = self.config
         self.diagram_figure = LiveFigure(8.6, 1.25)
         self._draw(config.norm)
@@ -368,8 +368,8 @@ def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
 class ResidualStream(OnText):
     """How long the residual stream is and how much each part adds to it, at one position and at all."""
 
-    def __init__(self, model: Pretrained | None = None):
-        self.load(model)
+    def __init__(self, pretrained: Pretrained | None = None):
+        self.load(pretrained)
         self.blocks = self.config.blocks
         self.figure = LiveFigure(5.6, 4.6)
         self._draw()

@@ -187,6 +187,7 @@ class LeakProbe(Explorer):
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
         self.figure = LiveFigure(8.2, 3.2)
+        self._labels: list[str] | None = None
         text = text or example_story()
         controls = {
             "text": line(_("sentence"), text),
@@ -223,22 +224,34 @@ class LeakProbe(Explorer):
 
     def show(self, result: Leak) -> None:
         self.controls["width"].disabled = result.kind not in SIZED
+        if result.labels != self._labels:
+            self._draw(result.labels)
+        shade, warning = (
+            self.figure.colour(light) for light in (style.ROLES["head"], style.ACCENTS["warning"])
+        )
+        for place, (bar, moved) in enumerate(zip(self.bars, result.moved)):
+            bar.set_height(float(moved))
+            bar.set_color(warning if place < result.changed else shade)
+        self.here.set_x(result.changed - 0.45)
+        self.axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    def _draw(self, labels: list[str]) -> None:
+        """The picture for these tokens; bars and scale move, all else stays until the tokens change."""
+        self._labels = labels
         self.figure.clear()
-        axes = self.figure.figure.add_subplot()
-        places = np.arange(len(result.labels))
-        colours = [
-            style.ROLES["gradient"] if p < result.changed else style.ROLES["attention"] for p in places
-        ]
-        axes.bar(places, result.moved, color=colours, width=0.7)
-        axes.axvspan(result.changed - 0.45, result.changed + 0.45, color=style.LIGHT.grid, zorder=0)
-        axes.set_xticks(places, labels=result.labels, rotation=50, ha="right", rotation_mode="anchor")
-        axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
-        axes.set_xlim(-0.7, len(places) - 0.3)
+        self.axes = axes = self.figure.figure.add_subplot()
+        places = range(len(labels))
+        self.bars = axes.bar(places, np.zeros(len(labels)), width=0.7)
+        self.here = axes.axvspan(-0.45, 0.45, color=style.LIGHT.grid, zorder=0)
+        axes.set_xticks(places, labels=labels, rotation=50, ha="right", rotation_mode="anchor")
+        axes.set_xlim(-0.7, len(labels) - 0.3)
         axes.set_ylabel(_("movement of\nthe prediction"))
+        axes.yaxis.set_major_formatter("{x:.2f}")  # equally wide at every scale
+        self.figure.moving(*self.bars, self.here, axes.yaxis, axes.spines["bottom"])
         if self.figure.dark:
             style.paint(self.figure.figure, dark=True)
-        self.figure.alt = self.sentence(result)
-        self.figure.redraw()
 
     def sentence(self, result: Leak) -> str:
         before = int((result.moved[: result.changed] > 0).sum())
@@ -322,7 +335,7 @@ class BeforeOrAfter(Explorer):
         for ax, title, colour in zip(
             axes,
             (_("masked before softmax"), _("masked after softmax: wrong")),
-            (style.ROLES["attention"], style.ROLES["gradient"]),
+            (style.ROLES["attention"], style.ACCENTS["warning"]),
         ):
             bars = ax.bar(range(3), [0, 0, 0], color=colour, width=0.6, tick_label=names)
             ax.set(ylim=(0, 1.12), title=title)
@@ -357,6 +370,27 @@ def guess_ones() -> Guess:
     """How many looks a causal mask allows."""
     return Guess(
         _("How many ones are there in the causal mask of 5 tokens?"), checks.ones_of_five, kind="number"
+    )
+
+
+def guess_window() -> Guess:
+    """How many looks a window leaves."""
+    return Guess(
+        _(
+            "Five tokens, a window of 3: each sees itself and the two before. "
+            "How many looks are allowed in all?"
+        ),
+        checks.looks_in_a_window,
+        kind="number",
+    )
+
+
+def guess_hidden_score() -> Guess:
+    """Where a hidden score is noticed all the same."""
+    return Guess(
+        _("A hidden score grows. In which order do the visible weights notice?"),
+        checks.who_notices_the_hidden_score,
+        options=[_("masked before softmax"), _("masked after softmax"), _("in both")],
     )
 
 

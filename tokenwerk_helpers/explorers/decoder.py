@@ -24,6 +24,7 @@ from .reading import Reading, example_gift, example_story
 # ---- logits at each position, and what each layer would answer ----
 
 TOP, LAYER_TOP = 10, 6
+PANELS = 4  # side by side; more would be too narrow for a word
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ def predict(reading: Reading, text: str, position: int) -> Prediction:
     )  # fmt: skip
 
 
+def shown_layers(count: int) -> list[int]:
+    """Which of the layers 0 to `count` - 1 have a panel: all, or the first, some evenly between, the last."""
+    return [round(place) for place in np.linspace(0, count - 1, min(count, PANELS))]
+
+
 class NextToken(Explorer):
     """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
 
@@ -68,6 +74,7 @@ class NextToken(Explorer):
             column_axis=_("candidate"), words=_("After “{row}”, “{column}” has the logit {value}"),
         )  # fmt: skip
         self.figure = LiveFigure(8.6, 2.5)
+        self.layers = shown_layers(config.blocks + 1)
         self._draw_layers(config.blocks + 1)
         controls = {
             "text": line(_("sentence"), text),
@@ -80,9 +87,9 @@ class NextToken(Explorer):
         return predict(self.reading, text, position)
 
     def _draw_layers(self, count: int) -> None:
-        axes = np.atleast_1d(self.figure.figure.subplots(1, count, sharey=True))
+        axes = np.atleast_1d(self.figure.figure.subplots(1, len(self.layers), sharey=True))
         self.bars, self.names = [], []
-        for layer, ax in enumerate(axes):
+        for layer, ax in zip(self.layers, axes):
             last = layer == count - 1
             ax.set_title(_layer_name(layer, count))
             ax.set(xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
@@ -95,24 +102,22 @@ class NextToken(Explorer):
         moving = [artist for group in (*self.bars, *self.names) for artist in group]
         self.figure.moving(*moving)
 
-    @property
-    def _ink(self) -> str:
-        return (style.DARK if self.figure.dark else style.LIGHT).ink
-
     def show(self, result: Prediction) -> None:
         self._shown = result.position
+        sentence = self.sentence(result)
         self.logits.update(
             values=result.logits, rows=result.labels, columns=result.candidates, selected=result.position,
-            alt=self.sentence(result),
+            alt=sentence,
         )  # fmt: skip
-        for bars, names, answers in zip(self.bars, self.names, result.layers):
-            for bar, name, (token, share) in zip(bars, names, answers):
+        ink = self.figure.colour(style.LIGHT.ink)
+        for bars, names, layer in zip(self.bars, self.names, self.layers):
+            for bar, name, (token, share) in zip(bars, names, result.layers[layer]):
                 bar.set_width(share)
                 name.set_text(f"{token}  {percent_label(share)}")
                 inside = share > 0.55  # a long bar has the room, beside it there is none
                 name.set_x(0.03 if inside else share + 0.02)
-                name.set_color("#000000" if inside else self._ink)
-        self.figure.alt = self.sentence(result)
+                name.set_color("#000000" if inside else ink)
+        self.figure.alt = sentence
         self.figure.refresh()
 
     def sentence(self, result: Prediction) -> str:
@@ -219,11 +224,11 @@ class Generation(Explorer):
         axes.set_xticks([])
         axes.set_ylabel(_("probability"))
         axes.set_title(_("the next token: the ten most probable"))
-        colours = [style.ROLES["attention"]] + [style.ROLES["head"]] * (TOP - 1)
-        self.bars = axes.bar(range(TOP), np.zeros(TOP), color=colours, width=0.7)
+        self.bars = axes.bar(range(TOP), np.zeros(TOP), color=style.ROLES["head"], width=0.7)
         self.names = [
             axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(TOP)
         ]
+        self.names[0].set_fontweight("bold")  # the one that is appended
         self.figure.moving(*self.bars, *self.names)
 
     def show(self, result: Generated) -> None:
@@ -328,7 +333,7 @@ class AblationBoard(Explorer):
             _("with this switched off"),
             _("all tokens alike"),
         ]
-        colours = [style.LIGHT.grid, style.ROLES["head"], style.ROLES["attention"], style.LIGHT.grid]
+        colours = [style.LIGHT.grid, style.LIGHT.soft, style.ACCENTS["warning"], style.LIGHT.grid]
         uniform = math.log(self.reading.model.config.vocab_size)
         self.bars = axes.barh(
             range(4), [self.floor, self.intact, self.intact, uniform], color=colours, height=0.62
@@ -399,6 +404,19 @@ def guess_position() -> Guess:
         _("The model has read five tokens. Which of the five rows of logits decides on the sixth token?"),
         checks.deciding_position,
         options=[_("the first"), _("the mean of all"), _("the last")],
+    )
+
+
+def guess_missing_part() -> Guess:
+    """What the trained model misses most."""
+    return Guess(
+        _("What hits the trained model hardest?"),
+        checks.part_missed_most,
+        options=[
+            _("one of its eight heads is missing"),
+            _("all MLPs are missing"),
+            _("the residual paths are missing"),
+        ],
     )
 
 

@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.patches import BoxStyle
+from matplotlib.path import Path
 from torch import Tensor
 
 from .. import sampling
@@ -12,7 +15,7 @@ from ..checks import embeddings as checks
 from ..language import _, ngettext
 from ..tokenizer import Tokenizer
 from ..views import style
-from ..views.figure import LiveFigure
+from ..views.figure import LiveFigure, Texts
 from ..views.matrix import MatrixView
 from .base import Explorer, ReaderMistake
 from .controls import choose, line, whole
@@ -81,12 +84,34 @@ def _lines(pieces: list[str], zoom: float) -> int:
     return max((row for _left, row, _width in in_lines(pieces, zoom * ROOM)), default=0) + 1
 
 
+def box(left: float, bottom: float, width: float, height: float, corner: float) -> Path:
+    """A rectangle with round corners."""
+    return BoxStyle.Round(pad=0, rounding_size=corner)(left, bottom, width, height, 1)
+
+
+def boxes(axes: Axes, colour: str, **look) -> PathCollection:
+    """A set of boxes in one look, empty at first: `set_paths` fills it."""
+    return axes.add_collection(
+        PathCollection([], edgecolors=colour, linewidths=1.2, transform=axes.transData, **look),
+        autolim=False,
+    )
+
+
+def bare_axes(live: LiveFigure) -> Axes:
+    """Axes that fill the figure and draw nothing of their own."""
+    live.figure.set_layout_engine("none")
+    axes = live.figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    return axes
+
+
 class Merges(Explorer):
     """Type a text and watch it grow together as the tokenizer learns merge after merge."""
 
     def __init__(self, tokenizer: Tokenizer | None = None, text: str | None = None):
         self.tokenizer = tokenizer or Reading().tokenizer
         self.figure = LiveFigure(8.6, 1.75)
+        self._draw()
         controls = {
             "text": line(_("text"), text or example_story()),
             "merges": whole(_("merges learned"), 0, len(self.tokenizer.merges), 60),
@@ -100,40 +125,38 @@ class Merges(Explorer):
             )
         return split_with(self.tokenizer, text, merges)
 
-    def show(self, result: Split) -> None:
-        self.figure.clear()
-        axes = self.figure.figure.add_axes((0, 0, 1, 1))
-        self.figure.figure.set_layout_engine("none")
-        axes.set_axis_off()
-        zoom = zoom_for(result.pieces)
-        axes.set(xlim=(0, zoom * ROOM), ylim=(0, zoom * HEIGHT))
-        self._draw_pieces(axes, result, zoom)
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
-        self.figure.alt = self.sentence(result)
-        self.figure.redraw()
-
-    def _draw_pieces(self, axes, result: Split, zoom: float) -> None:
+    def _draw(self) -> None:
+        self.axes = bare_axes(self.figure)
         colour = style.ROLES["embedding"]
-        places = in_lines(result.pieces, zoom * ROOM)
-        for piece, new, (left, row, width) in zip(result.pieces, result.uses_newest, places):
-            bottom = zoom * HEIGHT - 0.2 - PIECE - row * LINE
-            axes.add_patch(
-                FancyBboxPatch(
-                    (left, bottom),
-                    width,
-                    PIECE,
-                    boxstyle="round,pad=0,rounding_size=0.35",
-                    facecolor=colour if new else "none",
-                    edgecolor=colour,
-                    linewidth=1.2,
-                )
+        self.old = boxes(self.axes, colour, facecolors="none")
+        self.new = boxes(self.axes, colour, facecolors=colour)
+        self.figure.moving(self.old, self.new)
+        self.names = Texts(self.figure, self.axes, ha="center", va="center", family="DejaVu Sans Mono")
+
+    def show(self, result: Split) -> None:
+        zoom = zoom_for(result.pieces)
+        self.axes.set(xlim=(0, zoom * ROOM), ylim=(0, zoom * HEIGHT))
+        top = zoom * HEIGHT - 0.2 - PIECE
+        places = [
+            (left, top - row * LINE, width) for left, row, width in in_lines(result.pieces, zoom * ROOM)
+        ]
+        for drawn, kind in ((self.old, False), (self.new, True)):
+            drawn.set_paths(
+                [
+                    box(left, bottom, width, PIECE, 0.35)
+                    for (left, bottom, width), new in zip(places, result.uses_newest)
+                    if new == kind
+                ]
             )
-            ink = style.LIGHT.paper if new else style.LIGHT.ink
-            axes.text(
-                left + width / 2, bottom + PIECE / 2, piece, ha="center", va="center", color=ink,
-                fontsize=style.SMALL_SIZE / zoom, family="DejaVu Sans Mono",
-            )  # fmt: skip
+        self.names.show(
+            {
+                "x": left + width / 2, "y": bottom + PIECE / 2, "text": piece,
+                "color": style.LIGHT.paper if new else style.LIGHT.ink, "fontsize": style.SMALL_SIZE / zoom,
+            }
+            for piece, new, (left, bottom, width) in zip(result.pieces, result.uses_newest, places)
+        )  # fmt: skip
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
 
     def sentence(self, result: Split) -> str:
         learned = ngettext("{merges} merge learned:", "{merges} merges learned:", result.merges)
@@ -217,7 +240,7 @@ class PositionTables(Explorer):
         axes.set(xlabel=_("position"), ylabel=_("likeness\n(cosine)"))
         axes.grid(True)
         (self.curve,) = axes.plot([], [], color=style.ROLES["embedding"], marker="o", markersize=3)
-        (self.here,) = axes.plot([], [], "o", color=style.ROLES["gradient"], markersize=7)
+        (self.here,) = axes.plot([], [], "o", color=style.LIGHT.ink, markersize=7)
         self.figure.moving(self.curve, self.here)
 
     def show(self, result: Positions) -> None:
@@ -289,6 +312,7 @@ class SlidingWindow(Explorer):
         reading = Reading(pretrained)
         self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
         self.figure = LiveFigure(8.6, 1.15)
+        self._draw()
         controls = {
             "length": whole(_("tokens so far"), 1, len(self.tokens), 8),
             "context": whole(_("context"), 2, 12, 5),
@@ -298,42 +322,34 @@ class SlidingWindow(Explorer):
     def compute(self, length: int, context: int) -> Window:
         return window(self.tokens, length, context)
 
-    def show(self, result: Window) -> None:
-        self.figure.clear()
-        axes = self.figure.figure.add_axes((0, 0, 1, 1))
-        self.figure.figure.set_layout_engine("none")
-        axes.set_axis_off()
+    def _draw(self) -> None:
+        axes = bare_axes(self.figure)
         axes.set(xlim=(-1.2, len(self.tokens)), ylim=(0, 1.75))
+        small = {"va": "center", "fontsize": style.SMALL_SIZE}
         for height, name in ((1.15, _("position")), (0.35, _("token"))):
-            axes.text(
-                -0.1, height, name, ha="right", va="center", color=style.LIGHT.soft, fontsize=style.SMALL_SIZE
-            )
-        for i, token in enumerate(result.tokens):
-            self._draw_token(axes, i, token, i - result.first)
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
-        self.figure.alt = self.sentence(result)
-        self.figure.redraw()
+            axes.text(-0.1, height, name, ha="right", color=style.LIGHT.soft, **small)
+        self.inside = boxes(axes, style.ROLES["embedding"], facecolors="none")
+        self.outside = boxes(axes, style.ROLES["masked"], facecolors="none", hatch=style.MASK_HATCH)
+        self.figure.moving(self.inside, self.outside)
+        middle = {"ha": "center", "va": "center"}
+        self.positions = Texts(self.figure, axes, fontweight="bold", **middle)
+        self.names = Texts(self.figure, axes, fontsize=style.SMALL_SIZE - 1, **middle)
 
-    def _draw_token(self, axes, i: int, token: str, position: int) -> None:
-        inside = position >= 0
-        colour = style.ROLES["embedding"] if inside else style.ROLES["masked"]
-        axes.add_patch(
-            FancyBboxPatch(
-                (i + 0.06, 0.7),
-                0.88,
-                0.9,
-                boxstyle="round,pad=0,rounding_size=0.1",
-                facecolor="none",
-                edgecolor=colour,
-                linewidth=1.2,
-                hatch=None if inside else style.MASK_HATCH,
-            )
+    def show(self, result: Window) -> None:
+        paths = [box(i + 0.06, 0.7, 0.88, 0.9, 0.1) for i in range(len(result.tokens))]
+        self.outside.set_paths(paths[: result.first])
+        self.inside.set_paths(paths[result.first :])
+        colour, ink, soft = style.ROLES["embedding"], style.LIGHT.ink, style.LIGHT.soft
+        self.positions.show(
+            {"x": i + 0.5, "y": 1.15, "text": str(i - result.first), "color": colour}
+            for i in range(result.first, len(result.tokens))
         )
-        if inside:
-            axes.text(i + 0.5, 1.15, str(position), ha="center", va="center", color=colour, fontweight="bold")
-        ink = style.LIGHT.ink if inside else style.LIGHT.soft
-        axes.text(i + 0.5, 0.35, token, ha="center", va="center", color=ink, fontsize=style.SMALL_SIZE - 1)
+        self.names.show(
+            {"x": i + 0.5, "y": 0.35, "text": token, "color": soft if i < result.first else ink}
+            for i, token in enumerate(result.tokens)
+        )
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
 
     def sentence(self, result: Window) -> str:
         count = len(result.tokens) - result.first
@@ -360,6 +376,27 @@ def guess_sum() -> Guess:
         _("Token list [0.2, 0.5], position list [0.1, -0.2]. What does the first block receive?"),
         checks.token_plus_position,
         kind="vector",
+    )
+
+
+def guess_merge() -> Guess:
+    """Which pair is merged first."""
+    return Guess(
+        _(
+            "A text holds “Hase” five times, “Nase” three times and “Nagel” twice. "
+            "Which pair is merged first?"
+        ),
+        checks.next_merge,
+        options=["H + a", "a + s", "N + a"],
+    )
+
+
+def guess_likeness() -> Guess:
+    """What the likeness of sine codes depends on."""
+    return Guess(
+        _("Sine codes: which two positions are exactly as alike as 5 and 10?"),
+        checks.likeness_of_sine_rows,
+        options=[_("10 and 20"), _("5 and 7"), _("25 and 30")],
     )
 
 

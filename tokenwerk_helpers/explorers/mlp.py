@@ -244,6 +244,7 @@ class PositionByPosition(Explorer):
 
 # ---- neurons of a trained model ----
 
+FAVOURITES, ROOM = 12, 14  # tokens under the bars, and letters of each that fit there
 SHOWN = 16  # neurons in the matrix: the most active ones on the text
 STORIES = 150
 
@@ -272,6 +273,7 @@ class NeuronExplorer(Explorer):
             row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.7)
+        self._draw()
         controls = {
             "text": line(_("sentence"), text or example_story()),
             "block": whole(_("block"), 1, config.blocks, config.blocks),
@@ -298,22 +300,34 @@ class NeuronExplorer(Explorer):
             values=result.hidden[:, result.shown], rows=result.labels,
             columns=[str(n + 1) for n in result.shown], alt=self.sentence(result),
         )  # fmt: skip
-        self.figure.clear()
-        axes = self.figure.figure.add_subplot()
-        names = [token for token, _value in result.favourites]
         values = [value for _token, value in result.favourites]
-        axes.bar(range(len(values)), values, color=style.ROLES["mlp"], width=0.7)
-        axes.set_xticks(range(len(names)), labels=names, rotation=30, ha="right", rotation_mode="anchor")
-        axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
-        axes.set_title(
+        for bar, name, (token, value) in zip(self.bars, self.names, result.favourites):
+            bar.set_height(value)
+            name.set_text(token if len(token) <= ROOM else token[: ROOM - 1] + "…")
+        self.axes.set_ylim(1.05 * min(0.0, *values), 1.05 * max(0.01, *values))
+        self.title.set_text(
             _("neuron {neuron}: mean value by token in {stories} stories").format(
                 neuron=result.neuron + 1, stories=STORIES
             )
         )
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
         self.figure.alt = self.sentence(result)
-        self.figure.redraw()
+        self.figure.refresh()
+
+    def _draw(self) -> None:
+        self.figure.figure.set_layout_engine("none")
+        self.axes = axes = self.figure.figure.add_axes((0.065, 0.27, 0.925, 0.6))
+        axes.set(xlim=(-0.7, FAVOURITES - 0.3), xticks=range(FAVOURITES), xticklabels=[])
+        self.bars = axes.bar(range(FAVOURITES), np.zeros(FAVOURITES), color=style.ROLES["mlp"], width=0.7)
+        self.names = [
+            axes.text(
+                i, -0.04, "", rotation=30, ha="right", va="top", rotation_mode="anchor",
+                fontsize=style.SMALL_SIZE, transform=axes.get_xaxis_transform(),
+            )
+            for i in range(FAVOURITES)
+        ]  # fmt: skip
+        self.title = axes.text(0, 1.05, "", fontsize=style.TITLE_SIZE, transform=axes.transAxes)
+        zero = axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        self.figure.moving(*self.bars, *self.names, zero, axes.yaxis, self.title, axes.spines["bottom"])
 
     def sentence(self, result: Neurons) -> str:
         values = result.hidden[:, result.neuron]
@@ -335,9 +349,9 @@ class NeuronExplorer(Explorer):
         hidden = self._hidden(self.reading.ids(text), self.reading.model.config.blocks)
         return int(hidden.max(axis=0).argmax()) + 1
 
-    def _favourites(self, block: int, neuron: int, count: int = 12) -> list[tuple[str, float]]:
+    def _favourites(self, block: int, neuron: int) -> list[tuple[str, float]]:
         ids, means = self._means_of(block)
-        best = np.argsort(-means[:, neuron], kind="stable")[:count]
+        best = np.argsort(-means[:, neuron], kind="stable")[:FAVOURITES]
         labels = self.reading.labels([ids[i] for i in best])
         return [(label, float(means[i, neuron])) for label, i in zip(labels, best)]
 

@@ -9,13 +9,16 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 """
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 
 import anywidget
 import traitlets
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from PIL import Image
 
 from . import style
@@ -65,6 +68,10 @@ class LiveFigure(anywidget.AnyWidget):
         self.figure.clear()
         self._moving.clear()
         self._background = None
+
+    def colour(self, light: str) -> str:
+        """What this colour of the light theme is in the theme of the page: for artists coloured anew."""
+        return style.NIGHT.get(light, light) if self.dark else light
 
     @in_turn
     def refresh(self) -> None:
@@ -124,6 +131,26 @@ class LiveFigure(anywidget.AnyWidget):
         if not self.image:
             self.refresh()
         return with_still(super()._repr_mimebundle_(**kwargs), self.png(), self.alt)
+
+
+class Texts:
+    """As many moving texts in one axes as a picture needs: made when first needed, then moved or hidden."""
+
+    def __init__(self, live: LiveFigure, axes: Axes, **look):
+        self.live, self.axes, self.look = live, axes, look
+        self.made: list[Text] = []
+
+    def show(self, entries: Iterable[dict]) -> None:
+        """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
+        entries = list(entries)
+        missing = [self.axes.text(0, 0, "", **self.look) for _text in entries[len(self.made) :]]
+        if missing:
+            self.live.moving(*missing)
+            self.made += missing
+        for text, entry in zip(self.made, entries):
+            text.set(visible=True, **entry | {"color": self.live.colour(entry["color"])})
+        for text in self.made[len(entries) :]:
+            text.set_visible(False)
 
 
 def with_still(bundle, png: bytes, sentence: str, scale: float = STILL_SCALE):

@@ -40,6 +40,15 @@ DARK_ROLES = {
     "masked": "#7d858d",
 }
 
+# For what is no part of the model, so that a role's colour never stands for anything but its role.
+ACCENTS = {
+    "warning": "#e0143c",  # what must not be so: a leak, a mask in the wrong place, a part switched off
+    "first": "#6f5ce0",  # curves that stand beside each other, in this order
+    "second": "#75831f",
+    "third": "#9a1b8c",
+}
+DARK_ACCENTS = {"warning": "#f03a2e", "first": "#b4a8ff", "second": "#c6e04a", "third": "#c81ee0"}
+
 
 @dataclass(frozen=True)
 class Theme:
@@ -144,11 +153,18 @@ def text_on(rgb) -> str:
     return "#000000" if luminance(rgb) > 0.179 else "#ffffff"
 
 
+# Every colour of the light theme, and what it is in the dark one.
+NIGHT = dict(
+    zip(
+        [*vars(LIGHT).values(), *ROLES.values(), *ACCENTS.values()],
+        [*vars(DARK).values(), *DARK_ROLES.values(), *DARK_ACCENTS.values()],
+    )
+)
+
+
 def paint(figure: Figure, dark: bool) -> None:
-    """Turn the colours of the figure, neutral ones and those of the roles, to the dark or the light theme."""
-    light = [*vars(LIGHT).values(), *ROLES.values()]
-    night = [*vars(DARK).values(), *DARK_ROLES.values()]
-    swap = dict(zip(light, night) if dark else zip(night, light))
+    """Turn the colours of the figure, neutral ones, roles and accents, to the dark or the light theme."""
+    swap = NIGHT if dark else {night: light for light, night in NIGHT.items()}
     for artist in figure.findobj():
         _paint_artist(artist, swap)
 
