@@ -249,7 +249,7 @@ class WhyScale(Explorer):
                 label=label,
             )  # fmt: skip
         spread.legend(loc="upper left")
-        (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.ROLES["gradient"], linewidth=1.2)
+        (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.LIGHT.ink, linewidth=1.2)
         places = np.arange(KEYS)
         self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
         self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))

@@ -11,7 +11,7 @@ from ..language import _, ngettext
 from ..pretrained import load_checkpoints
 from ..trace import trace
 from ..views import style
-from ..views.figure import LiveFigure
+from ..views.figure import LiveFigure, Texts
 from ..views.matrix import MatrixView
 from .base import Explorer
 from .controls import button, choose, line, stops, whole
@@ -39,6 +39,7 @@ class Targets(Explorer):
         self.reading = Reading(pretrained)
         text = text or "Eine Ente lacht."
         self.figure = LiveFigure(8.0, 1.5)
+        self._draw()
         controls = {
             "text": line(_("text"), text),
             "position": whole(_("position"), 0, 30, 2),
@@ -51,31 +52,43 @@ class Targets(Explorer):
         inputs, targets = (self.reading.labels(row[0].tolist()) for row in batch)
         return Shifted(inputs, targets, min(position, len(inputs) - 1))
 
-    def show(self, result: Shifted) -> None:
-        self.figure.clear()
+    def _draw(self) -> None:
         self.figure.figure.set_layout_engine("none")
-        axes = self.figure.figure.add_axes((0, 0, 1, 1))
+        self.axes = axes = self.figure.figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
-        count = max(8, len(result.inputs))
-        axes.set(xlim=(-1.6, count), ylim=(-0.2, 2.4))
-        for height, name in ((1.8, _("reads")), (0.4, _("answer"))):
-            axes.text(-0.2, height, name, ha="right", va="center", color=style.LIGHT.soft)
+        axes.set_ylim(-0.2, 2.4)
+        self.arrows = []  # shafts and heads: of all that are not asked, and of the one that is
+        for colour, width, head in ((style.LIGHT.soft, 0.8, 4.5), (style.ROLES["head"], 1.8, 6.5)):
+            (shafts,) = axes.plot([], [], color=colour, linewidth=width, solid_capstyle="butt")
+            (heads,) = axes.plot([], [], "v", color=colour, markersize=head, markeredgewidth=0)
+            self.arrows.append((shafts, heads))
+            self.figure.moving(shafts, heads)
+        self.names = Texts(self.figure, axes, va="center")
+
+    def show(self, result: Shifted) -> None:
+        count, asked = max(8, len(result.inputs)), result.position
+        self.axes.set_xlim(-1.6, count)
+        others = [i + 0.5 for i in range(len(result.inputs)) if i != asked]
+        for (shafts, heads), places in zip(self.arrows, (others, [asked + 0.5])):
+            shafts.set_data(np.repeat(places, 3), [1.42, 0.85, np.nan] * len(places))
+            heads.set_data(places, [0.84] * len(places))
+        soft = {"x": -0.2, "ha": "right", "color": style.LIGHT.soft, "fontsize": style.TEXT_SIZE}
+        headings = [soft | {"y": 1.8, "text": _("reads")}, soft | {"y": 0.4, "text": _("answer")}]
+        size = style.TEXT_SIZE if count < 14 else style.SMALL_SIZE - 1.5
+        middle = {"ha": "center", "fontsize": size}
+        self.names.show([*headings, *(middle | entry for entry in self._entries(result))])
+        self.figure.alt = self.sentence(result)
+        self.figure.refresh()
+
+    @staticmethod
+    def _entries(result: Shifted):
         for i, (read, answer) in enumerate(zip(result.inputs, result.targets)):
             seen, asked = i <= result.position, i == result.position
             ink = style.LIGHT.ink if seen else style.LIGHT.grid
-            size = style.TEXT_SIZE if count < 14 else style.SMALL_SIZE - 1.5
-            axes.text(i + 0.5, 1.8, read, ha="center", va="center", color=ink, fontsize=size)
             colour = style.ROLES["head"] if asked else style.LIGHT.soft
             weight = "bold" if asked else "normal"
-            axes.text(
-                i + 0.5, 0.4, answer, ha="center", va="center", color=colour, fontsize=size, fontweight=weight
-            )
-            arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.8 if asked else 0.8}
-            axes.annotate("", (i + 0.5, 0.75), (i + 0.5, 1.45), arrowprops=arrow)
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
-        self.figure.alt = self.sentence(result)
-        self.figure.redraw()
+            yield {"x": i + 0.5, "y": 1.8, "text": read, "color": ink, "fontweight": "normal"}
+            yield {"x": i + 0.5, "y": 0.4, "text": answer, "color": colour, "fontweight": weight}
 
     def sentence(self, result: Shifted) -> str:
         text = ngettext(
@@ -189,9 +202,9 @@ class LiveTraining(Explorer):
             *zip(*shipped), color=style.LIGHT.soft, marker="s", markersize=3, linewidth=0.8,
             label=_("the shipped model then (D = 64)"),
         )  # fmt: skip
-        (self.train,) = axes.plot([], [], color=style.ROLES["gradient"], linewidth=1.2, label=_("training"))
+        (self.train,) = axes.plot([], [], color=style.ACCENTS["first"], linewidth=1.2, label=_("training"))
         (self.validation,) = axes.plot(
-            [], [], color=style.ROLES["head"], marker="o", markersize=4, label=_("unseen stories")
+            [], [], color=style.LIGHT.ink, marker="o", markersize=4, label=_("unseen stories")
         )
         axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.72))
         self.title = axes.text(0, 8.6, "", fontsize=style.TITLE_SIZE, va="bottom")
@@ -314,11 +327,11 @@ class Scrubber(Explorer):
         loss, ability = self.figure.figure.subplots(2, 1, sharex=True)
         places = range(len(steps))
         metrics = [checkpoint.metrics for checkpoint in self.checkpoints]
-        loss.plot(places, [m["loss"] for m in metrics], color=style.ROLES["head"], marker="o", markersize=4)
+        loss.plot(places, [m["loss"] for m in metrics], color=style.LIGHT.ink, marker="o", markersize=4)
         loss.axhline(metrics[-1]["floor"], color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
         loss.set(ylim=(0, 7.5), ylabel=_("loss"))
         names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
-        colours = (style.ROLES["attention"], style.ROLES["mlp"], style.ROLES["residual"])
+        colours = (style.ACCENTS[name] for name in ("first", "second", "third"))
         for name, colour, marker in zip(self.SHOWN, colours, "osD"):
             ability.plot(
                 places,
@@ -335,7 +348,7 @@ class Scrubber(Explorer):
         self.marks = []
         for ax in (loss, ability):
             ax.grid(True)
-            (mark,) = ax.plot([0, 0], ax.get_ylim(), color=style.ROLES["gradient"], linewidth=1.4)
+            (mark,) = ax.plot([0, 0], ax.get_ylim(), color=style.LIGHT.ink, linewidth=8, alpha=0.2)
             self.marks.append(mark)
         self.figure.moving(*self.marks)
 

@@ -1,0 +1,60 @@
+"""Explorers draw axes and names once: a slider that is moved redraws the moving artists and nothing else."""
+
+import pytest
+from ipywidgets import SelectionSlider
+
+from tokenwerk_helpers.explorers import causal_mask, decoder, embeddings, mlp, training
+
+
+def moves(explorer):
+    """Two more values for each slider and each list of choices that is awake."""
+    for name, control in explorer.controls.items():
+        if control.disabled:
+            continue
+        if hasattr(control, "options"):
+            choices = [value for _label, value in control.options]
+            if isinstance(control, SelectionSlider):
+                choices = list(control.options)
+            yield from ((name, choice) for choice in choices if choice != control.value)
+        elif hasattr(control, "min"):
+            low, high = control.min, min(control.max, control.min + 9)
+            yield from ((name, value) for value in (low, high, control.value))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: causal_mask.LeakProbe(),
+        lambda: mlp.NeuronExplorer(),
+        lambda: embeddings.Merges(text="Eine Ente lacht."),
+        lambda: embeddings.SlidingWindow(),
+        lambda: training.Targets(),
+        lambda: decoder.NextToken(),
+    ],
+    ids=["LeakProbe", "NeuronExplorer", "Merges", "SlidingWindow", "Targets", "NextToken"],
+)
+def test_a_moved_slider_draws_only_what_has_moved(build, monkeypatch):
+    explorer = build()
+    for name, value in list(moves(explorer)):  # once, so that as many texts exist as will be needed
+        explorer.set(**{name: value})
+    explorer.reset()
+    monkeypatch.setattr(explorer.figure.canvas, "draw", lambda: pytest.fail("everything was drawn"))
+    pictures = {explorer.figure.image}
+    for name, value in list(moves(explorer)):
+        explorer.set(**{name: value})
+        pictures.add(explorer.figure.image)
+    assert len(pictures) > 1
+
+
+def test_what_has_moved_looks_as_if_everything_had_been_drawn_anew():
+    """Also where a theme has changed in between, and hidden texts stay hidden."""
+    window = embeddings.SlidingWindow()
+    window.set(length=12)
+    window.figure.dark = True
+    window.set(length=4, context=3)
+    moved = window.figure.image
+    fresh = embeddings.SlidingWindow()
+    fresh.set(length=4, context=3)
+    fresh.figure.dark = True
+    assert moved == fresh.figure.image
+    assert window.figure.png() == fresh.figure.png()
