@@ -219,6 +219,72 @@ def test_texts_are_made_once_moved_and_hidden(live):
     assert np.array_equal(pixels(live.image), pixels(three))
 
 
+def ink(picture: np.ndarray) -> np.ndarray:
+    """How much ink there is on the paper, and where its middle is: (amount, row, column)."""
+    dark = 255.0 - picture.mean(axis=-1)
+    rows, columns = np.indices(dark.shape)
+    return np.array([dark.sum(), (dark * rows).sum() / dark.sum(), (dark * columns).sum() / dark.sum()])
+
+
+@pytest.mark.parametrize("density", [1.0, 2.0])
+@pytest.mark.parametrize(
+    "look",
+    [
+        {"text": "␣Hexe  12.3 %"},
+        {"text": "two\nlines", "ha": "center", "va": "bottom"},
+        {"text": "slanted", "rotation": 30, "ha": "right", "va": "top", "rotation_mode": "anchor"},
+        {"text": "$x$ bold", "fontweight": "bold", "color": "#d55e00"},
+        {"text": "small", "fontsize": 6, "va": "center"},
+    ],
+    ids=lambda look: look["text"].partition("\n")[0],
+)
+def test_a_stamped_text_looks_as_if_drawn_and_stands_within_a_pixel_of_it(look, density):
+    live = LiveFigure(3, 1)
+    text = live.figure.text(0, 0, "")
+    live.moving(text)
+    live.density = density
+    for place in ((0.503, 0.511), (0.307, 0.402)):  # the second time it has its stamp already
+        text.set(position=place, **look)
+        live.refresh()
+        stamped = ink(pixels(live.image))
+        live.canvas.restore_region(live._background)
+        live.figure.draw_artist(text)
+        drawn = ink(np.asarray(live.canvas.buffer_rgba())[..., :3])
+        assert drawn[0] > 1000 and stamped[0] == pytest.approx(drawn[0], rel=0.04)
+        assert np.abs(stamped - drawn)[1:].max() <= 0.8
+    assert len(live._stamps._made) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"text": "b"}, {"color": "#ff0000"}, {"fontsize": 20}, {"fontweight": "bold"}, {"rotation": 90}],
+    ids=str,
+)
+def test_a_text_that_has_changed_gets_a_new_stamp_and_its_old_one_back(change):
+    live = LiveFigure(2, 1)
+    text = live.figure.text(0.5, 0.5, "a", color="#000000", fontsize=9)
+    live.moving(text)
+    live.refresh()
+    before, was = live.image, {name: getattr(text, f"get_{name}")() for name in change}
+    text.set(**change)
+    live.refresh()
+    assert live.image != before and len(live._stamps._made) == 2
+    text.set(**was)
+    live.refresh()
+    assert live.image == before and len(live._stamps._made) == 2
+
+
+def test_stamps_do_not_pile_up():
+    live = LiveFigure(2, 1)
+    live._stamps.most = 5
+    text = live.figure.text(0.5, 0.5, "")
+    live.moving(text)
+    for number in range(20):
+        text.set_text(str(number))
+        live.refresh()
+    assert len(live._stamps._made) <= 5
+
+
 def test_a_row_too_long_for_the_page_goes_on_below(live):
     live.refresh()
     one = live.png()
