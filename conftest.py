@@ -5,8 +5,9 @@ import os
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# Before torch or a kernel starts: German pages, pictures in the page, one thread for each of two workers.
-for _name in ("TOKENWERK_LANG", "MPLBACKEND"):
+# Before torch or a kernel starts: German pages as they are stored, without a GPT-2 of the maker's; pictures
+# in the page; one thread for each of two workers.
+for _name in ("TOKENWERK_LANG", "TOKENWERK_GPT2", "MPLBACKEND"):
     os.environ.pop(_name, None)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

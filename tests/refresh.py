@@ -232,8 +232,9 @@ def refresh(path: Path) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Refresh the named notebooks, or all; exit code 1 when one was refused."""
-    # The stored pages are the German ones, in the page's own pictures, whatever their maker has set.
-    for name in ("TOKENWERK_LANG", "MPLBACKEND"):
+    # The stored pages are the German ones, in the page's own pictures and without a GPT-2, whatever their
+    # maker has set.
+    for name in ("TOKENWERK_LANG", "TOKENWERK_GPT2", "MPLBACKEND"):
         os.environ.pop(name, None)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # two notebooks at a time: more threads would only wait
     paths = [Path(argument) for argument in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))

@@ -18,6 +18,7 @@ from tests.refresh import (
     WIDGET_VIEW,
     Refused,
     canonical,
+    main,
     problems,
     problems_of_file,
     refresh,
@@ -170,6 +171,14 @@ def raw(path: Path, *sources: str) -> Path:
     """A notebook nobody has run yet."""
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
     return path
+
+
+@pytest.mark.parametrize("name", ["TOKENWERK_LANG", "TOKENWERK_GPT2", "MPLBACKEND"])
+def test_pages_are_stored_without_what_their_maker_has_set(name, tmp_path, monkeypatch):
+    monkeypatch.setenv(name, "en")
+    path = raw(tmp_path / "01_surroundings.ipynb", f"import os\nprint(os.environ.get({name!r}) == 'en')")
+    assert main([str(path)]) == 0
+    assert nbformat.read(path, 4).cells[0].outputs[0].text == "False\n"
 
 
 def test_refreshing_runs_the_notebook_in_its_folder_and_a_second_time_changes_nothing(tmp_path):

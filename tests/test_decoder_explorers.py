@@ -3,18 +3,22 @@
 import copy
 import gc
 import math
+import os
 import weakref
 from dataclasses import replace
 from itertools import islice
 from unittest.mock import patch
 
+import nbformat
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tokenwerk_helpers import corpus, model, training
+from tests.refresh import NOTEBOOKS
+from tests.test_pretrained import hugging_face_gpt2
+from tokenwerk_helpers import corpus, model, pretrained, training
 from tokenwerk_helpers.checks import decoder as checks
 from tokenwerk_helpers.explorers import decoder as explorers
 from tokenwerk_helpers.explorers.reading import Reading
@@ -354,10 +358,40 @@ def test_two_parts_off_are_both_off_and_the_text_follows(board):
 # ---- questions and exercise ----
 
 
+def run_the_cell_for_gpt2():
+    """What the page's cell for a GPT-2 on the reader's disk answers."""
+    cells = nbformat.read(NOTEBOOKS / "08_decoder.ipynb", as_version=4).cells
+    (source,) = (c.source for c in cells if c.cell_type == "code" and "TOKENWERK_GPT2" in c.source)
+    names = {"os": os, "pretrained": pretrained, "decoder": explorers}
+    *statements, answer = source.splitlines()
+    exec("\n".join(statements), names)
+    return eval(answer, names)
+
+
+def test_the_cell_for_gpt2_does_nothing_without_a_folder_and_says_what_is_missing(
+    tmp_path, monkeypatch, capsys
+):
+    assert run_the_cell_for_gpt2() is None and capsys.readouterr().out == ""
+    monkeypatch.setenv("TOKENWERK_GPT2", str(tmp_path))
+    assert run_the_cell_for_gpt2() is None
+    assert f"no config.json in {tmp_path}" in capsys.readouterr().out
+
+
+def test_the_cell_for_gpt2_opens_the_view_with_the_readers_model(tmp_path, monkeypatch, capsys):
+    hugging_face_gpt2(tmp_path, n_positions=64)
+    monkeypatch.setenv("TOKENWERK_GPT2", str(tmp_path))
+    view = run_the_cell_for_gpt2()
+    assert isinstance(view, explorers.NextToken) and capsys.readouterr().out == ""
+    assert view.error is None and view.reading.pretrained.name == tmp_path.name
+    view.close()
+
+
 def test_the_guesses_know_right_from_wrong():
     assert checks.number_of_logits(1400).correct
     assert all(checks.number_of_logits(n).correct is False for n in (100, 200, 700, 14))
     assert [checks.deciding_position(i).correct for i in range(3)] == [False, False, True]
+    assert [checks.part_missed_most(i).correct for i in range(3)] == [False, False, True]
+    assert explorers.guess_missing_part().judge().correct is None
     assert checks.saved_by_tying(800).correct and checks.saved_by_tying(100).correct is False
     for guess in (explorers.guess_shape(), explorers.guess_position(), explorers.guess_tied()):
         assert guess.judge().correct is None

@@ -316,6 +316,8 @@ def test_outside_a_kernel_running_on_is_refused_in_words(loop):
 def test_the_guesses_know_right_from_wrong():
     assert [checks.temperature_towards_zero(i).correct for i in range(3)] == [False, True, False]
     assert [checks.what_temperature_keeps(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.draws_for_half_the_deviation(i).correct for i in range(3)] == [False, True, False]
+    assert explorers.guess_draws().judge().correct is None
     assert checks.kept_by_top_p(3).correct
     assert all(checks.kept_by_top_p(n).correct is False for n in (1, 2, 4))
     for guess in (explorers.guess_zero(), explorers.guess_top_p(), explorers.guess_order()):

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import torch
 
-from .. import model, parameters
+from .. import corpus, model, parameters, pretrained, training
 from ..language import _
+from ..trace import ablate, running_with
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
@@ -45,6 +46,28 @@ def saved_by_tying(answer: float) -> Feedback:
         return right(_("Right: V · D = 800 numbers, a whole second table."))
     return wrong(
         _("The head is a table with a row of D numbers for each of the V entries. It is not needed twice.")
+    )
+
+
+def part_missed_most(answer: int) -> Feedback:
+    """Which option costs the shipped model most on stories it has not seen?"""
+    shipped = pretrained.load()
+    rows = [training.framed(s.text, shipped.tokenizer) for s in corpus.stories(1, 20, split="held_out")]
+    batch = training.batch(rows)
+    off = ([], ["mlp"], ["residual"])
+    options = [ablate(shipped.model, *parts, heads=[] if parts else [(0, 1)]) for parts in off]
+    losses = []
+    for replace in options:
+        with torch.no_grad(), running_with(shipped.model, replace):
+            losses.append(float(training.loss(shipped.model, batch)))
+    if answer == losses.index(max(losses)):
+        return right(
+            _("Right: without it every part gets only what the part before it has left over. Measure it.")
+        )
+    if answer == 0:
+        return wrong(_("That costs something, but seven other heads are still there."))
+    return wrong(
+        _("Without the MLPs each position still carries its list on. What if not even that happens?")
     )
 
 

@@ -41,6 +41,19 @@ def what_temperature_keeps(answer: int) -> Feedback:
     return wrong(_("That moves. Divide all logits by the same number: what can not change by that?"))
 
 
+def draws_for_half_the_deviation(answer: int) -> Feedback:
+    """Which option says how many times as many draws halve the expected deviation?"""
+    p = 0.2
+    wanted = math.sqrt(p * (1 - p) / 100) / 2
+    factors = [2, 4, 10]
+    enough = [math.isclose(math.sqrt(p * (1 - p) / (100 * factor)), wanted) for factor in factors]
+    if answer == enough.index(True):
+        return right(_("Right: n stands under the root. Four times as many draws, half the deviation."))
+    if answer == 0:
+        return wrong(_("Twice as many draws divide it only by √2, about 1.4. Look at the root."))
+    return wrong(_("That is more than enough: the deviation would shrink to less than a third."))
+
+
 def top_k(function: Callable | None) -> Feedback:
     """Does `function(logits, k)` lower all but the k largest of logits (V,) to -inf?"""
     logits = torch.tensor([0.5, 3.0, -1.0, 2.0, 1.0])

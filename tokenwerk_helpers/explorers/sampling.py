@@ -351,6 +351,15 @@ def guess_top_p() -> Guess:
     )
 
 
+def guess_draws() -> Guess:
+    """How many draws halve the deviation."""
+    return Guess(
+        _("You want the deviation to become half as large. How many draws does that take?"),
+        checks.draws_for_half_the_deviation,
+        options=[_("twice as many"), _("four times as many"), _("ten times as many")],
+    )
+
+
 def guess_order() -> Guess:
     """What temperature leaves as it is."""
     return Guess(
