@@ -216,6 +216,12 @@ def test_the_guesses_know_right_from_wrong():
     assert all(checks.ones_of_five(n).correct is False for n in (10, 25, 5))
     assert [checks.outputs_that_move(i).correct for i in range(4)] == [False, False, True, False]
     assert [checks.weight_of_minus_infinity(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.who_notices_the_hidden_score(i).correct for i in range(3)] == [False, True, False]
+    looks = explorers.mask("window", 5, 3).sum().item()
+    assert checks.looks_in_a_window(looks).correct
+    assert all(checks.looks_in_a_window(n).correct is False for n in (15, 14, 9, 25))
+    for guess in (explorers.guess_window(), explorers.guess_hidden_score()):
+        assert guess.judge().correct is None
 
 
 @pytest.mark.parametrize(

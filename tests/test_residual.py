@@ -136,6 +136,9 @@ def test_the_guesses_know_right_from_wrong():
         assert checks.chapter_sum(answer).correct is False
     assert [checks.slope_where_f_is_flat(i).correct for i in range(3)] == [False, True, False]
     assert [checks.silent_broadcast(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.gradient_through_halving_layers(i).correct for i in range(3)] == [False, False, True]
+    assert explorers.guess_depth().judge().correct is None
+    assert 16.5e6 < 2**24 < 17.5e6
 
 
 def in_place(x, f):

@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tokenwerk_helpers import training
+from tokenwerk_helpers import corpus, training
 from tokenwerk_helpers.checks import training as checks
 from tokenwerk_helpers.explorers import training as explorers
 from tokenwerk_helpers.explorers.numbers import percent
@@ -201,7 +201,8 @@ def test_the_training_can_be_stopped_goes_on_and_begins_anew_with_other_settings
         await asyncio.sleep(0.02)
         stopped = len(live.curve.steps)
         assert live.curve.steps == list(range(1, stopped + 1))
-        assert f"Schritt {stopped}:" in live.caption.value and "Es schreibt jetzt:" in live.caption.value
+        assert f"Schritt {stopped}:" in live.caption.value
+        assert f"Nach Schritt {stopped} schreibt es: {live.sample()}" in live.caption.value
         await asyncio.sleep(0.2)
         assert len(live.curve.steps) == live.training.step == stopped
         click(live.start, live)  # the same settings: it goes on
@@ -277,6 +278,44 @@ def test_the_curve_is_what_the_training_reports(live):
     assert "Ungesehene Geschichten:" in live.caption.value
 
 
+def test_at_each_validation_it_shows_what_it_writes_while_it_trains_on(live):
+    written = {}
+
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        live.reset()
+        live.set(stories=10, rate=0.01)
+        click(live.start, live)
+        for step in (25, 50):
+            await until(lambda step=step: len(live.curve.steps) >= step)
+            assert live.runner.running
+            assert f"Nach Schritt {step} schreibt es:" in live.caption.value
+            written[step] = live.caption.value.partition("schreibt es: ")[2]
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(session())
+    plain = explorers.begin(10, 0.01, live.reading.tokenizer)
+    tokenizer = live.reading.tokenizer
+    for step in (25, 50):
+        while plain.step < step:
+            next(plain)
+        ids = [tokenizer.start]
+        while len(ids) < 19 and ids[-1] != tokenizer.end:
+            with torch.no_grad():
+                ids.append(int(plain.model(torch.tensor([ids]))[0, -1].argmax()))
+        assert written[step] == tokenizer.decode(id for id in ids[1:] if id != tokenizer.end)
+    assert written[25] != written[50]
+
+
+def test_the_floor_under_the_curve_is_that_of_ordinary_stories(live):
+    about = live.reading.pretrained.about
+    ordinary = list(corpus.stories(1, 2000))
+    tokens = sum(len(training.framed(story.text, live.reading.tokenizer)) - 1 for story in ordinary)
+    assert live.floor == pytest.approx(sum(story.nats for story in ordinary) / tokens, abs=0.004)
+    assert live.floor != about["held_out"]["floor"]
+
+
 @pytest.mark.parametrize("changed", [{"stories": 100}, {"rate": 0.03}])
 def test_each_setting_is_named_before_the_training_begins(live, changed):
     live.reset()
@@ -335,6 +374,8 @@ def test_the_guesses_know_right_from_wrong():
     assert checks.predictions_of_a_text(21).correct
     assert all(checks.predictions_of_a_text(n).correct is False for n in (1, 20, 22))
     assert [checks.ten_stories(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.learned_last(i).correct for i in range(3)] == [False, False, True]
+    assert explorers.guess_last().judge().correct is None
     for guess in (explorers.guess_first_loss(), explorers.guess_questions(), explorers.guess_ten_stories()):
         assert guess.judge().correct is None
 

@@ -41,6 +41,35 @@ def weight_of_minus_infinity(answer: int) -> Feedback:
     return wrong(_("With −1000 that would be so in theory. But what is e to the power of −∞?"))
 
 
+def looks_in_a_window(answer: float) -> Feedback:
+    """Is `answer` the number of looks a window of 3 allows among 5 tokens?"""
+    causal = model.causal_mask(5)
+    window = causal & ~causal.tril(-3)
+    if answer == window.sum().item():
+        return right(
+            _("Right: 1 + 2 + 3 + 3 + 3. With a long text that is far less than under the causal mask.")
+        )
+    if answer == 15:
+        return wrong(_("Every row with 3: but what stands before the first token, and before the second?"))
+    if answer == (causal & ~causal.tril(-4)).sum().item():
+        return wrong(_("A window of 3 counts the token itself: it looks at two before."))
+    return wrong(_("Go row by row: token 1 sees itself, token 2 sees two, and from token 3 on?"))
+
+
+def who_notices_the_hidden_score(answer: int) -> Feedback:
+    """Which option tells where visible weights depend on a hidden score?"""
+    scores = torch.tensor([[1.0, 2.0, 2.0], [1.0, 2.0, 4.0]])  # the hidden one grows
+    allowed = torch.tensor([True, True, False])
+    before = model.softmax(model.hide(scores, allowed))
+    after = scores.softmax(dim=-1) * allowed
+    moved = [not torch.allclose(weights[0], weights[1]) for weights in (before, after)]
+    if answer == [[True, False], [False, True], [True, True]].index(moved):
+        return right(_("Right: hidden afterwards, it already stands in the denominator of softmax."))
+    if answer == 0:
+        return wrong(_("Hidden before, the score is −∞, whatever it was. What is left of it to notice?"))
+    return wrong(_("One of the two replaces the score before anybody reads it. Which?"))
+
+
 def causal_mask(function: Callable | None) -> Feedback:
     """Does `function(T)` return the boolean (T, T) mask with True on and below the diagonal?"""
     answer = attempt(function, 5)

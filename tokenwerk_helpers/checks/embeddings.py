@@ -6,6 +6,7 @@ import torch
 
 from .. import model
 from ..language import _
+from ..tokenizer import learn
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
@@ -37,6 +38,30 @@ def position_without_row(answer: int) -> Feedback:
     if answer == 0:
         return wrong(_("A sine code could be computed. A learned row can only be looked up."))
     return wrong(_("Then two positions would share a row, and nobody decided that."))
+
+
+def next_merge(answer: int) -> Feedback:
+    """Which option is the first merge learned from Hase (5), Nase (3), Nagel (2)?"""
+    first = next(iter(learn({"Hase": 5, "Nase": 3, "Nagel": 2})))
+    options = [(b"H", b"a"), (b"a", b"s"), (b"N", b"a")]
+    if answer == options.index((first.left, first.right)):
+        return right(
+            _("Right: 5 times in “Hase” and 3 times in “Nase”, that is 8. No pair is more frequent.")
+        )
+    return wrong(_("Count each pair in all words, as often as the word occurs: “as” stands in two of them."))
+
+
+def likeness_of_sine_rows(answer: int) -> Feedback:
+    """Which option pairs the positions whose sine codes are as alike as those of 5 and 10?"""
+    t = torch.arange(64, dtype=torch.float64)[:, None]
+    waves = t * 10000.0 ** (-torch.arange(0, 64, 2, dtype=torch.float64) / 64)  # (T, D/2)
+    table = torch.cat([waves.sin(), waves.cos()], dim=1)
+    alike = torch.cosine_similarity(table[[5, 10, 5, 25]], table[[10, 20, 7, 30]], dim=-1)
+    if answer == int((alike[1:] - alike[0]).abs().argmin()):
+        return right(_("Right: both pairs are 5 apart, and only the distance counts with sines and cosines."))
+    if answer == 0:
+        return wrong(_("Twice as large, but also twice as far apart. Which of the two counts?"))
+    return wrong(_("These are closer together than 5 and 10, and so more alike."))
 
 
 @draws_aside

@@ -44,6 +44,22 @@ def silent_broadcast(answer: int) -> Feedback:
     return wrong(_("Try it in a cell: torch.zeros(3, 4) + torch.ones(1, 4)."))
 
 
+def gradient_through_halving_layers(answer: int) -> Feedback:
+    """Which option is the slope of 24 layers in a row that halve, without the direct path?"""
+    h = x = torch.tensor(1.0, requires_grad=True)
+    for _layer in range(24):
+        h = 0.5 * h
+    (slope,) = torch.autograd.grad(h, x)
+    options = torch.tensor([1 / 2, 1 / 48, 2.0**-24])
+    if answer == int((options - slope).abs().argmin()):
+        return right(
+            _("Right: 24 halvings multiply to 0.5²⁴, about 0.00000006. That is how a gradient vanishes.")
+        )
+    if answer == 0:
+        return wrong(_("One layer halves it. The next one halves what the first has left over."))
+    return wrong(_("The factors are not added up but multiplied: a half of a half of a half …"))
+
+
 def residual_step(function: Callable | None) -> Feedback:
     """Does `function(x, f)` return x + f(x), refuse unequal shapes and leave x as it was?"""
     x = torch.tensor([[2.0, 5.0], [1.0, -1.0], [0.5, 3.0]])

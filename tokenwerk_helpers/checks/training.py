@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from .. import training
 from ..language import _
+from ..pretrained import load_checkpoints
 from .feedback import Feedback, attempt, right, wrong
 
 
@@ -41,6 +42,22 @@ def ten_stories(answer: int) -> Feedback:
     if answer == 0:
         return wrong(_("The floor holds for new stories. Ten known ones can be learned by heart."))
     return wrong(_("Ten stories are easily learned. Which of the two losses sees that?"))
+
+
+def learned_last(answer: int) -> Feedback:
+    """Which option is the ability that the shipped model learned last?"""
+    checkpoints = load_checkpoints()
+    first = [
+        next(c.step for c in checkpoints if c.metrics[ability] > 0.9)
+        for ability in ("pronoun", "giver", "copy")
+    ]
+    if answer == first.index(max(first)):
+        return right(_("Right: two heads in a row have to work together for that. Watch when it appears."))
+    if answer == 0:
+        return wrong(
+            _("That comes first: the article near the start tells the gender, and there are few pronouns.")
+        )
+    return wrong(_("A name has to be found once. What has to be found again with every word?"))
 
 
 def shifted(function: Callable | None) -> Feedback:

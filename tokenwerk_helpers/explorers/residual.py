@@ -457,6 +457,18 @@ def guess_slope() -> Guess:
     )
 
 
+def guess_depth() -> Guess:
+    """How much of a gradient many layers leave over."""
+    return Guess(
+        _(
+            "Each layer alone would halve the gradient. How much of it arrives behind 24 such layers "
+            "in a row, without the direct path?"
+        ),
+        checks.gradient_through_halving_layers,
+        options=[_("about a half"), _("about a forty-eighth"), _("about a seventeen-millionth")],
+    )
+
+
 def guess_broadcast() -> Guess:
     """A shape that broadcasting would hide."""
     return Guess(

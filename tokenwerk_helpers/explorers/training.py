@@ -117,6 +117,8 @@ class Curve:
     train: list[float] = field(default_factory=list)
     validation_steps: list[int] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
+    sample_step: int = 0
+    sample: str = ""  # what the model wrote after that step
 
     def add(self, progress: training.Progress) -> None:
         """Take note of one step."""
@@ -142,11 +144,12 @@ def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600)
 
 
 class LiveTraining(Explorer):
-    """Train a small decoder in this page: watch its loss, stop it, go on, and let it write."""
+    """Train a small decoder in this page: watch its loss and what it writes, stop it, go on."""
 
     def __init__(self, pretrained=None):
         self.reading = Reading(pretrained)
-        self.floor = self.reading.pretrained.about.get("held_out", {}).get("floor", 0.0)
+        # Of ordinary stories, as the curve is: those held out cost a little more.
+        self.floor = self.reading.pretrained.about.get("validation", {}).get("floor", 0.0)
         self.uniform = float(np.log(len(self.reading.tokenizer)))
         self.figure = LiveFigure(7.6, 3.2)
         self._draw()
@@ -237,6 +240,10 @@ class LiveTraining(Explorer):
             text += " " + _("Unseen stories: {loss}.").format(loss=number(result.validation[-1]))
             if result.validation[-1] > min(result.validation) + 0.15:
                 text += " " + _("It has been lower already: the model begins to learn the examples by heart.")
+        if result.sample_step:
+            text += "\n" + _("After step {step} it writes: {text}").format(
+                step=result.sample_step, text=result.sample
+            )
         return text
 
     def sample(self, count: int = 18) -> str:
@@ -252,13 +259,18 @@ class LiveTraining(Explorer):
 
     def _follow(self, progress: training.Progress) -> None:
         self.curve.add(progress)
+        if progress.validation_loss is not None:
+            self._let_write()
         if progress.step % 5 == 0:
             self.update()
 
     def _show_end(self) -> None:
-        self.update()
         if self.curve.steps:
-            self.caption.value += "\n" + _("It now writes: {text}").format(text=self.sample())
+            self._let_write()
+        self.update()
+
+    def _let_write(self) -> None:
+        self.curve.sample_step, self.curve.sample = self.curve.steps[-1], self.sample()
 
     def close(self) -> None:
         """Stop the training, then let go of the widgets."""
@@ -387,6 +399,19 @@ def guess_first_loss() -> Guess:
         _("An untrained model knows nothing yet. About how large is its loss with V = 100 tokens?"),
         checks.loss_at_the_start,
         options=["0", _("about 1"), _("about ln 100 = 4.6"), _("about 100")],
+    )
+
+
+def guess_last() -> Guess:
+    """Which ability comes last."""
+    return Guess(
+        _("Which of these did the model learn last?"),
+        checks.learned_last,
+        options=[
+            _("the pronoun that fits the noun"),
+            _("the name of whoever gave something"),
+            _("copying the spell, word by word"),
+        ],
     )
 
 
