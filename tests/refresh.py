@@ -38,6 +38,8 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PNG_NOTES = {b"tIME", b"tEXt", b"zTXt", b"iTXt", b"eXIf"}
 # What ipywidgets prints for a widget without words of its own: "VBox(children=(IntSlider(value=3), ..."
 BARE_WIDGET = re.compile(r"[A-Z]\w*\(.*\)\s*\Z", re.DOTALL)
+# What tqdm prints for its bar, "  0%|          | 0/60 [00:00<?, ?it/s]": how far it is, not what came out.
+PROGRESS_BAR = re.compile(r"\s*\d+%\|")
 
 
 class Refused(Exception):
@@ -81,11 +83,13 @@ def joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def canonical_output(output: NotebookNode, count: int) -> NotebookNode | None:
-    """The output as it is stored, or None where nothing but a widget view was shown."""
+    """The output as it is stored, or None where nothing but a widget view or a progress bar was shown."""
     if output.output_type == "execute_result":
         output.execution_count = count
     if "data" not in output:
         return output
+    if WIDGET_VIEW in output.data and PROGRESS_BAR.match(output.data.get("text/plain", "")):
+        return None
     output.data = {kind: value for kind, value in output.data.items() if kind != WIDGET_VIEW}
     if "image/png" in output.data:
         output.data["image/png"] = undated(output.data["image/png"])

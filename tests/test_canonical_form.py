@@ -181,6 +181,14 @@ def test_pages_are_stored_without_what_their_maker_has_set(name, tmp_path, monke
     assert nbformat.read(path, 4).cells[0].outputs[0].text == "False\n"
 
 
+def test_a_progress_bar_leaves_nothing_on_the_page_and_is_no_warning(tmp_path):
+    source = "from tqdm.auto import tqdm\nfor _ in tqdm(range(3)):\n    pass\nprint('done')"
+    path = raw(tmp_path / "page.ipynb", source)
+    assert refresh(path) is True
+    (output,) = nbformat.read(path, as_version=4).cells[0].outputs
+    assert (output.name, output.text) == ("stdout", "done\n") and problems_of_file(path) == []
+
+
 def test_refreshing_runs_the_notebook_in_its_folder_and_a_second_time_changes_nothing(tmp_path):
     path = raw(tmp_path / "page.ipynb", "from pathlib import Path\nprint(Path.cwd().name)", "", "'ü' * 2")
     assert refresh(path) is True
