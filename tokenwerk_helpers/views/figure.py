@@ -42,6 +42,7 @@ class Stamps:
     def __init__(self, most: int = 2000):
         self.most = most
         self._made: dict[tuple, tuple[np.ndarray, int, int]] = {}
+        self._table: RendererAgg | None = None
 
     def draw(self, text: Text, renderer: RendererAgg) -> None:
         """Draw the text as its own `draw` would, to half a pixel."""
@@ -61,18 +62,25 @@ class Stamps:
         letters, left, bottom = self._made[key]
         renderer.draw_image(renderer.new_gc(), round(x) + left, round(y) + bottom, letters)
 
-    @staticmethod
-    def _make(text: Text, renderer: RendererAgg, x: float, y: float) -> tuple[np.ndarray, int, int]:
+    def _make(self, text: Text, renderer: RendererAgg, x: float, y: float) -> tuple[np.ndarray, int, int]:
         """The letters on clear ground, and where they begin as seen from the text's anchor."""
-        extent = text.get_window_extent(renderer)
+        table = self._cleared(renderer)
+        extent = text.get_window_extent(table)
         left, bottom = math.floor(extent.x0 - x) - 1, math.floor(extent.y0 - y) - 1
-        size = math.ceil(extent.width) + 3, math.ceil(extent.height) + 3
+        width, height = math.ceil(extent.width) + 3, math.ceil(extent.height) + 3
         where, place = text.get_transform(), text.get_position()
-        clear = RendererAgg(*size, renderer.dpi)
         text.set(transform=IdentityTransform(), position=(-left, -bottom))
-        text.draw(clear)
+        text.draw(table)
         text.set(transform=where, position=place)
-        return np.array(clear.buffer_rgba())[::-1].copy(), left, bottom
+        return np.asarray(table.buffer_rgba())[-height:, :width][::-1].copy(), left, bottom
+
+    def _cleared(self, renderer: RendererAgg) -> RendererAgg:
+        # One for all, since matplotlib remembers by renderer how wide a text is.
+        size = int(renderer.width), int(renderer.height), renderer.dpi
+        if self._table is None or self._size != size:
+            self._table, self._size = RendererAgg(*size), size
+        self._table.clear()
+        return self._table
 
 
 class LiveFigure(anywidget.AnyWidget):
