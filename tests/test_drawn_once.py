@@ -4,6 +4,7 @@ import pytest
 from ipywidgets import SelectionSlider
 
 from tokenwerk_helpers.explorers import causal_mask, decoder, embeddings, mlp, training
+from tokenwerk_helpers.views import style
 
 
 def moves(explorer):
@@ -58,3 +59,15 @@ def test_what_has_moved_looks_as_if_everything_had_been_drawn_anew():
     fresh.figure.dark = True
     assert moved == fresh.figure.image
     assert window.figure.png() == fresh.figure.png()
+
+
+def test_ticks_made_after_the_page_became_dark_are_bright():
+    explorer = mlp.NeuronExplorer()
+    explorer.figure.dark = True
+    for neuron in (39, 23, 1, 67):
+        explorer.set(neuron=neuron)
+        labels = explorer.axes.yaxis.get_ticklabels()
+        assert labels and {label.get_color() for label in labels} == {style.DARK.ink}
+    explorer.figure.dark = False
+    explorer.set(neuron=23)
+    assert {label.get_color() for label in explorer.axes.yaxis.get_ticklabels()} == {style.LIGHT.ink}

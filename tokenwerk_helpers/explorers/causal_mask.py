@@ -234,6 +234,7 @@ class LeakProbe(Explorer):
             bar.set_color(warning if place < result.changed else shade)
         self.here.set_x(result.changed - 0.45)
         self.axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
+        self.figure.colour_ticks(self.axes.yaxis)
         self.figure.alt = self.sentence(result)
         self.figure.refresh()
 

@@ -18,6 +18,7 @@ import numpy as np
 import traitlets
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -126,6 +127,11 @@ class LiveFigure(anywidget.AnyWidget):
     def colour(self, light: str) -> str:
         """What this colour of the light theme is in the theme of the page: for artists coloured anew."""
         return style.NIGHT.get(light, light) if self.dark else light
+
+    def colour_ticks(self, axis: Axis) -> None:
+        """Colour a moving axis as the page's theme has it, with the ticks it makes later on."""
+        ink, soft = self.colour(style.LIGHT.ink), self.colour(style.LIGHT.soft)
+        axis.set_tick_params(color=soft, labelcolor=ink)
 
     @in_turn
     def refresh(self) -> None:
