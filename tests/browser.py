@@ -35,6 +35,7 @@ CHROMIUM_OPTIONS = (
     # Chromium's own sandbox refuses to run as root.
     *(("--no-sandbox",) if getattr(os, "geteuid", lambda: 1)() == 0 else ()),
 )
+OURS = ("TOKENWERK_LANG", "TOKENWERK_GPT2")  # settings of a reader; tested is what holds without them
 PAGE_SCRIPT = Path(__file__).with_name("browser_page.js")
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 TALLEST = 16_000  # pixels; a larger window Chromium does not paint
@@ -96,7 +97,7 @@ class Lab:
     def _environment(self) -> dict[str, str]:
         folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
         folders += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
-        environment = {name: text for name, text in os.environ.items() if name != "TOKENWERK_LANG"}
+        environment = {name: text for name, text in os.environ.items() if name not in OURS}
         environment |= {name: str(self.home / name.lower()) for name in folders}
         paths = (str(self.home / "python"), str(ROOT), os.environ.get("PYTHONPATH"))
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
