@@ -98,7 +98,9 @@ VBox([control, view])
 
 DECODER = """
 from tokenwerk_helpers.explorers import decoder
-decoder.NextToken(text={text!r})
+view_of_text = decoder.NextToken(text={text!r})
+view_of_text.set(position=64)  # seen from the last token, whatever is typed
+view_of_text
 """
 
 INTERACT_MATRIX = """

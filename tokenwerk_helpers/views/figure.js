@@ -1,12 +1,21 @@
 // A picture that Python draws: shows the newest PNG and tells Python the page's theme and the screen's density.
 const isDark = () => document.body.dataset.jpThemeLight === "false";
 
+// The picture's bytes within its address: fetching a blob takes Chromium 20 milliseconds more.
+const base64 = (png) => {
+  const bytes = new Uint8Array(png.buffer, png.byteOffset, png.byteLength);
+  let text = "";
+  for (let start = 0; start < bytes.length; start += 8192) {
+    text += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  }
+  return btoa(text);
+};
+
 function render({ model, el }) {
   const picture = document.createElement("img");
   picture.className = "tokenwerk-figure";
   picture.dataset.painted = "0";
   el.append(picture);
-  let shown = null; // the address of the newest picture
 
   const describe = () => {
     picture.alt = model.get("alt");
@@ -14,10 +23,8 @@ function render({ model, el }) {
   const paint = () => {
     const png = model.get("image");
     if (!png || png.byteLength === 0) return;
-    if (shown) URL.revokeObjectURL(shown); // what has been loaded stays on the page
-    shown = URL.createObjectURL(new Blob([png], { type: "image/png" }));
     picture.width = model.get("width");
-    picture.src = shown;
+    picture.src = `data:image/png;base64,${base64(png)}`;
   };
   const tell = () => {
     const page = { dark: isDark(), density: window.devicePixelRatio };
@@ -43,7 +50,6 @@ function render({ model, el }) {
     window.removeEventListener("resize", tell);
     model.off("change:image", paint);
     model.off("change:alt", describe);
-    if (shown) URL.revokeObjectURL(shown);
   };
 }
 
