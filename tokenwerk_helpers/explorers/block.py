@@ -414,9 +414,8 @@ class ResidualStream(OnText):
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
         inside = height > 0.09 * top and len(self.bars) <= 9
-        theme = style.DARK if self.figure.dark else style.LIGHT
         text.set_y(0.012 * top if inside else max(height, stream) + 0.03 * top)
-        text.set_color(theme.paper if inside else theme.ink)
+        text.set_color(self.figure.colour(style.LIGHT.paper if inside else style.LIGHT.ink))
 
     def compute(self, text: str, position: int) -> Stream:
         got = self.read(text)

@@ -97,14 +97,6 @@ def boxes(axes: Axes, colour: str, **look) -> PathCollection:
     )
 
 
-def bare_axes(live: LiveFigure) -> Axes:
-    """Axes that fill the figure and draw nothing of their own."""
-    live.figure.set_layout_engine("none")
-    axes = live.figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    return axes
-
-
 class Merges(Explorer):
     """Type a text and watch it grow together as the tokenizer learns merge after merge."""
 
@@ -126,7 +118,7 @@ class Merges(Explorer):
         return split_with(self.tokenizer, text, merges)
 
     def _draw(self) -> None:
-        self.axes = bare_axes(self.figure)
+        self.axes = style.bare_axes(self.figure.figure)
         colour = style.ROLES["embedding"]
         self.old = boxes(self.axes, colour, facecolors="none")
         self.new = boxes(self.axes, colour, facecolors=colour)
@@ -323,7 +315,7 @@ class SlidingWindow(Explorer):
         return window(self.tokens, length, context)
 
     def _draw(self) -> None:
-        axes = bare_axes(self.figure)
+        axes = style.bare_axes(self.figure.figure)
         axes.set(xlim=(-1.2, len(self.tokens)), ylim=(0, 1.75))
         small = {"va": "center", "fontsize": style.SMALL_SIZE}
         for height, name in ((1.15, _("position")), (0.35, _("token"))):

@@ -53,9 +53,7 @@ class Targets(Explorer):
         return Shifted(inputs, targets, min(position, len(inputs) - 1))
 
     def _draw(self) -> None:
-        self.figure.figure.set_layout_engine("none")
-        self.axes = axes = self.figure.figure.add_axes((0, 0, 1, 1))
-        axes.set_axis_off()
+        self.axes = axes = style.bare_axes(self.figure.figure)
         axes.set_ylim(-0.2, 2.4)
         self.arrows = []  # shafts and heads: of all that are not asked, and of the one that is
         for colour, width, head in ((style.LIGHT.soft, 0.8, 4.5), (style.ROLES["head"], 1.8, 6.5)):
@@ -270,7 +268,8 @@ class LiveTraining(Explorer):
         self.update()
 
     def _let_write(self) -> None:
-        self.curve.sample_step, self.curve.sample = self.curve.steps[-1], self.sample()
+        if self.curve.sample_step != self.curve.steps[-1]:  # the last step may just have been validated
+            self.curve.sample_step, self.curve.sample = self.curve.steps[-1], self.sample()
 
     def close(self) -> None:
         """Stop the training, then let go of the widgets."""

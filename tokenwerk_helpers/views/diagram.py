@@ -36,9 +36,7 @@ def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]
     path), "mask" and "training". What can be lit: the names of BOXES, "residual", "block", "mask", "training"
     and "all".
     """
-    figure.set_layout_engine("none")  # the drawing fills the page by itself
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
+    axes = style.bare_axes(figure)
     axes.set_xlim(-0.15, 15.45)
     axes.set_ylim(-1.55, 1.75)
     lit = set(lit) | (set(BOXES) | {"residual", "block"} if "all" in lit else set())

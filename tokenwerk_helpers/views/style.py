@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from matplotlib import colormaps, rcParams
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -112,6 +113,14 @@ def power_of_ten(value: float, _position=None) -> str:
     """A tick label such as 10⁻³ in plain letters, for logarithmic axes (formulas are switched off)."""
     exponent = round(float(np.log10(value)))
     return f"10{str(exponent).translate(SUPERSCRIPT)}" if np.isclose(value, 10.0**exponent) else ""
+
+
+def bare_axes(figure: Figure) -> Axes:
+    """Axes that fill the figure and draw nothing of their own."""
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    return axes
 
 
 def log_axis(axis) -> None:
