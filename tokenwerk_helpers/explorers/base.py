@@ -12,7 +12,8 @@ A page's live view is a subclass with four parts that read in the order of the d
         def show(self, result): ...                                 # arrays into the views
         def sentence(self, result): ...                             # what the numbers say, in words
 
-The base class adds what all of them share: layout, reset, the caption, the message area and the still twin.
+The base class adds what all of them share: layout, reset, the caption (which is the views' alternative text,
+too), the message area and the still twin.
 """
 
 from collections.abc import Callable
@@ -53,7 +54,7 @@ class Explorer:
         self.caption = LiveText(role="status")
         self.message = LiveText(role="alert")
         self._initial = {name: control.value for name, control in controls.items()}
-        self._waiting = False
+        self._waiting = self._showing = False
         self.widget = self._lay_out(buttons)
         for control in controls.values():
             control.observe(self._react, "value")
@@ -75,6 +76,10 @@ class Explorer:
         """What is to be seen, in words and with its numbers."""
         raise NotImplementedError
 
+    def described(self) -> list:
+        """The views that the sentence describes: all, unless `show` gives some of them words of their own."""
+        return [view for row in self.rows for view in row]
+
     # ---- what all share ----
 
     @property
@@ -85,8 +90,15 @@ class Explorer:
     def update(self) -> None:
         """Compute from the controls as they stand and show the result."""
         result = self.compute(**self.settings)
-        self.show(result)
-        self.caption.value = self.sentence(result)
+        sentence = self.sentence(result)
+        self._showing = True
+        try:
+            self.show(result)
+        finally:
+            self._showing = False
+        for view in self.described():
+            view.alt = sentence
+        self.caption.value = sentence
         self.result = result
 
     @in_turn
@@ -103,6 +115,16 @@ class Explorer:
     def reset(self) -> None:
         """Put every control back to where it began."""
         self.set(**self._initial)
+
+    def follow_clicks(self, matrix: MatrixView, name: str) -> None:
+        """Let a click on a row of `matrix` move the control `name`, which counts the rows from 1."""
+
+        def follow(change):
+            # A row that `show` itself selects is no click: a text too short for the control leaves it be.
+            if change.new >= 0 and not self._showing:
+                self.controls[name].value = change.new + 1
+
+        matrix.observe(self.guarded(follow), "selected")
 
     def guarded(self, action: Callable) -> Callable:
         """A callback around `action` whose errors appear in the message area, not in a log."""

@@ -98,7 +98,6 @@ class SmallBlock(Explorer):
             artist.set_visible(result.second == "x")
         for artist in self.diagram.paths[1]:
             artist.set_visible(result.second == "u")
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Example) -> str:
@@ -199,7 +198,7 @@ class OnText(Explorer):
         }
         self.matrix = matrix
         super().__init__(controls, rows)
-        matrix.observe(self.guarded(self._choose_row), "selected")
+        self.follow_clicks(matrix, "position")
 
     def load(self, pretrained: Pretrained | None) -> None:
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
@@ -217,10 +216,6 @@ class OnText(Explorer):
         waiting, self._waiting = self._waiting, True
         self.controls["position"].max = count
         self._waiting = waiting
-
-    def _choose_row(self, change) -> None:
-        if change.new >= 0 and change.new + 1 != self.controls["position"].value:
-            self.set(position=change.new + 1)
 
 
 class BlockWalk(OnText):
@@ -271,8 +266,11 @@ class BlockWalk(OnText):
         values = result.values[result.step][:, :SHOWN]
         self.matrix.update(
             values=values, rows=result.labels, columns=[str(i + 1) for i in range(values.shape[1])],
-            limits=(-reach, reach), selected=result.position - 1, alt=self.sentence(result),
+            limits=(-reach, reach), selected=result.position - 1,
         )  # fmt: skip
+
+    def described(self) -> list:
+        return [self.matrix]
 
     def sentence(self, result: Walk) -> str:
         steps = list(result.values)
@@ -431,7 +429,6 @@ class ResidualStream(OnText):
             text.set_text(number(height, 1))
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
-        self.figure.alt = self.sentence(result)
         if top != self.axes.get_ylim()[1]:  # another text
             self.axes.set_ylim(0, top)
             self.figure.redraw()
@@ -443,6 +440,9 @@ class ResidualStream(OnText):
                 "Each contribution relative to the stream it is added to, for every position."
             ),
         )  # fmt: skip
+
+    def described(self) -> list:
+        return [self.figure]
 
     def sentence(self, result: Stream) -> str:
         at, shares = result.position - 1, result.shares
@@ -560,7 +560,6 @@ class DropoutRuns(Explorer):
                 bar.set_height(height)
         self.before.set_ydata(result.before)
         self.quiet.set_ydata(result.quiet_y)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Dropped) -> str:

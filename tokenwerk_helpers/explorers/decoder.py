@@ -81,7 +81,7 @@ class NextToken(Explorer):
             "position": whole(_("seen from token"), 1, config.context, len(self.reading.ids(text))),
         }
         super().__init__(controls, [[self.logits], [self.figure]])
-        self.logits.observe(self.guarded(self._follow_click), "selected")
+        self.follow_clicks(self.logits, "position")
 
     def compute(self, text: str, position: int) -> Prediction:
         return predict(self.reading, text, position)
@@ -103,11 +103,8 @@ class NextToken(Explorer):
         self.figure.moving(*moving)
 
     def show(self, result: Prediction) -> None:
-        self._shown = result.position
-        sentence = self.sentence(result)
         self.logits.update(
             values=result.logits, rows=result.labels, columns=result.candidates, selected=result.position,
-            alt=sentence,
         )  # fmt: skip
         ink = self.figure.colour(style.LIGHT.ink)
         for bars, names, layer in zip(self.bars, self.names, self.layers):
@@ -117,7 +114,6 @@ class NextToken(Explorer):
                 inside = share > 0.55  # a long bar has the room, beside it there is none
                 name.set_x(0.03 if inside else share + 0.02)
                 name.set_color("#000000" if inside else ink)
-        self.figure.alt = sentence
         self.figure.refresh()
 
     def sentence(self, result: Prediction) -> str:
@@ -141,11 +137,6 @@ class NextToken(Explorer):
         return text + " " + _("From here on this answer leads: {layer}.").format(
             layer=_layer_name(first, len(result.layers))
         )  # fmt: skip
-
-    def _follow_click(self, change) -> None:
-        # A row that `show` itself has selected is no click: a text too short for the position leaves it be.
-        if change.new not in (-1, self._shown):
-            self.controls["position"].value = change.new + 1
 
 
 def _layer_name(layer: int, count: int) -> str:
@@ -236,7 +227,6 @@ class Generation(Explorer):
             bar.set_height(share)
             name.set_text(f"{token}\n{percent_label(share)}")
             name.set_y(share + 0.01)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Generated) -> str:
@@ -354,7 +344,6 @@ class AblationBoard(Explorer):
         self.bars[2].set_width(min(result.loss, 15))
         self.value.set_text(number(result.loss))
         self.value.set_x(min(result.loss, 15) + 0.1)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Ablated) -> str:

@@ -76,7 +76,6 @@ class ActivationCurves(Explorer):
         self.relu.set_data([result.x], [result.relu])
         self.gelu.set_data([result.x], [result.gelu])
         self.gap.set_data([result.x], [1000 * (result.gelu_tanh - result.gelu)])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Activations) -> str:
@@ -162,7 +161,6 @@ class CurveFit(Explorer):
     def show(self, result: Fit) -> None:
         self.target.set_data(POINTS, result.target)
         self.fitted.set_data(POINTS, result.fitted)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Fit) -> str:
@@ -226,7 +224,6 @@ class PositionByPosition(Explorer):
     def show(self, result: Positions) -> None:
         for view, values in ((self.inputs, result.inputs), (self.outputs, result.outputs)):
             view.update(values=values, rows=result.labels, selected=result.changed)
-            view.alt = self.sentence(result)
 
     def sentence(self, result: Positions) -> str:
         before = nudged(result.changed + 1, 0.0)
@@ -298,7 +295,7 @@ class NeuronExplorer(Explorer):
     def show(self, result: Neurons) -> None:
         self.matrix.update(
             values=result.hidden[:, result.shown], rows=result.labels,
-            columns=[str(n + 1) for n in result.shown], alt=self.sentence(result),
+            columns=[str(n + 1) for n in result.shown],
         )  # fmt: skip
         values = [value for _token, value in result.favourites]
         for bar, name, (token, value) in zip(self.bars, self.names, result.favourites):
@@ -311,7 +308,6 @@ class NeuronExplorer(Explorer):
                 neuron=result.neuron + 1, stories=STORIES
             )
         )
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def _draw(self) -> None:

@@ -140,7 +140,6 @@ class GradientsAtStart(Explorer):
         limits = self.LIMITS[result.initialization]
         for norm, curve in self.lines.items():
             curve.set_data(np.arange(1, result.blocks + 1), np.clip(result.gradients[norm], *limits))
-        self.figure.alt = self.sentence(result)
         if self.axes.get_ylim() != limits:
             self.axes.set_ylim(limits)
             self.figure.redraw()
@@ -263,7 +262,6 @@ class PlacementTraining(Explorer):
             curve.set_data(middles(losses), losses)
             curve.set_linewidth(3.2 if variant == result.chosen else 1.6)
         self._show_own()
-        self.figure.alt = self.sentence(result)
 
     def _show_own(self) -> None:
         means = norm_placement.averaged(self.losses)

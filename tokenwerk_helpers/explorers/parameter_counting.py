@@ -195,7 +195,6 @@ class BlockTables(Explorer):
         self._write_names(result)
         for text, line in zip(self.sums, self._lines(result)):
             text.set_text(line)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def _rectangles(self, row: Row, result: BlockParameters):
@@ -391,7 +390,6 @@ class Counting(Explorer):
             self.totals[row].set_position((total + 0.008 * top, row))
             self.totals[row].set_text(grouped(total))
         self._cut_attention(result.config.heads)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def _cut_attention(self, heads: int) -> None:
@@ -538,7 +536,6 @@ class LeftOut(Explorer):
             link.set_data([index + 0.31, index + 0.69], [tops[index], tops[index]])
         self.line.set_data(WIDTHS, result.shares)
         self.here.set_data([result.config.width], [result.share])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Gap) -> str:
@@ -671,7 +668,6 @@ class ModelSizes(Explorer):
             for text in (self.totals[row], self.memory[row]):
                 text.set_fontweight("bold" if name == result.chosen else "normal")
         self.mark.set_y(list(result.counts).index(result.chosen) - 0.33)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Sizes) -> str:

@@ -153,6 +153,9 @@ class FiveSteps(Explorer):
             alt=title,
         )  # fmt: skip
 
+    def described(self) -> list:
+        return []  # each matrix goes by its title
+
     def sentence(self, result: Equation) -> str:
         s, i = result.all, result.query
         token = SENTENCE[i]
@@ -264,7 +267,6 @@ class WhyScale(Explorer):
         for bars, heights in ((self.raw, result.weights_raw), (self.kept, result.weights_scaled)):
             for bar, height in zip(bars, heights):
                 bar.set_height(height)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Scaling) -> str:
@@ -332,8 +334,6 @@ class SplitHeads(Explorer):
         )  # fmt: skip
         title = _("merged again") if result.transposed else _("merged without transpose: wrong!")
         self.after.update(values=result.merged.numpy(), titles=[title])
-        for view in (self.before, self.split, self.after):
-            view.alt = self.sentence(result)
 
     def sentence(self, result: Split) -> str:
         H, _T, d = result.heads.shape
@@ -387,7 +387,7 @@ class Heads(Explorer):
             "query": whole(_("seen from token"), 1, config.context, pronoun),
         }
         super().__init__(controls, [[self.matrix]])
-        self.matrix.observe(self.guarded(self._follow_click), "selected")
+        self.follow_clicks(self.matrix, "query")
 
     def compute(self, text: str, block: int, query: int) -> AllHeads:
         ids = self.reading.ids(text)
@@ -396,10 +396,9 @@ class Heads(Explorer):
 
     def show(self, result: AllHeads) -> None:
         H, T, _T = result.weights.shape
-        self._shown = result.query
         self.matrix.update(
             values=result.weights, rows=result.labels, columns=result.labels, selected=result.query,
-            allowed=model.causal_mask(T).numpy(), alt=self.sentence(result),
+            allowed=model.causal_mask(T).numpy(),
             titles=[_("head {number}").format(number=h + 1) for h in range(H)],
         )  # fmt: skip
 
@@ -416,11 +415,6 @@ class Heads(Explorer):
         return _("Token {place}, “{token}”, looks most: {parts}.").format(
             place=result.query + 1, token=token, parts="; ".join(parts)
         )
-
-    def _follow_click(self, change) -> None:
-        # A row that `show` itself has selected is no click: a text too short for the query leaves it be.
-        if change.new not in (-1, self._shown):
-            self.controls["query"].value = change.new + 1
 
 
 # ---- questions ----

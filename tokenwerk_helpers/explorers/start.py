@@ -72,7 +72,6 @@ class FirstSlider(Explorer):
             bar.set_width(share)
             text.set_x(share + 0.012)
             text.set_text(percent_label(share, 1))
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: NextWord) -> str:

@@ -75,7 +75,6 @@ class Targets(Explorer):
         size = style.TEXT_SIZE if count < 14 else style.SMALL_SIZE - 1.5
         middle = {"ha": "center", "fontsize": size}
         self.names.show([*headings, *(middle | entry for entry in self._entries(result))])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     @staticmethod
@@ -219,7 +218,6 @@ class LiveTraining(Explorer):
         )
         self.train.set_data(result.steps, result.train)
         self.validation.set_data(result.validation_steps, result.validation)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Curve) -> str:
@@ -367,12 +365,11 @@ class Scrubber(Explorer):
         place = self.steps.index(result.step)
         for mark in self.marks:
             mark.set_xdata([place, place])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
         T = len(result.labels)
         self.matrix.update(
             values=result.weights, rows=result.labels, columns=result.labels, selected=T - 1,
-            allowed=model.causal_mask(T).numpy(), alt=self.sentence(result),
+            allowed=model.causal_mask(T).numpy(),
             titles=[_("block {block}, head {head}").format(block=result.block, head=result.head)],
         )  # fmt: skip
 
