@@ -3,7 +3,7 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const panel = () => window.jupyterapp?.shell.currentWidget;
   const kernel = () => panel()?.sessionContext?.session?.kernel;
-  const PICTURES = "canvas[data-painted], img.tokenwerk-figure";
+  const PICTURES = "canvas[data-painted]";
 
   const onScreen = (node) => {
     const box = node.getBoundingClientRect();
@@ -12,8 +12,7 @@
 
   // The pixels of a view, as they are shown.
   const pixels = (view) => {
-    const width = view.naturalWidth ?? view.width;
-    const height = view.naturalHeight ?? view.height;
+    const { width, height } = view;
     if (!width || !height) return null;
     const copy = Object.assign(document.createElement("canvas"), { width, height });
     const pen = copy.getContext("2d", { willReadFrequently: true });
@@ -53,7 +52,6 @@
       if (underWay.size) return false;
       await nextFrame();
       await nextFrame();
-      await Promise.allSettled(all("img.tokenwerk-figure").map((picture) => picture.decode()));
       return underWay.size === 0;
     },
     runAll: () => jupyterapp.commands.execute("notebook:run-all-cells").then(() => null),
@@ -62,7 +60,7 @@
 
     // Has every view on the screen painted? Those elsewhere may wait until they are seen.
     drawn: () =>
-      all(PICTURES).filter(onScreen).every((view) => Number(view.dataset.painted) > 0 && view.complete !== false),
+      all(PICTURES).filter(onScreen).every((view) => Number(view.dataset.painted) > 0),
 
     // What cells and live views complain about: tracebacks, stderr, messages, widgets that do not show.
     errors: () => {
@@ -101,7 +99,7 @@
     papers: (explorer) => all(PICTURES, explorer).map(pixels).map((bytes) => (bytes ? bytes[0] : null)),
     // Views without words for those who do not see them.
     wordless: (explorer) =>
-      all(PICTURES, explorer).filter((view) => !(view.alt || view.getAttribute("aria-label"))).length,
+      all(PICTURES, explorer).filter((view) => !view.getAttribute("aria-label")).length,
     // Press a key many times, faster than the kernel can answer.
     burst: async (handle, { key, presses, pause }) => {
       for (let press = 0; press < presses; press++) {

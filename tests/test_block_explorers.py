@@ -124,7 +124,7 @@ def test_each_step_of_the_walk_has_its_picture_and_its_sentence(norm):
     for step in explorers.STEPS[norm]:
         walk.set(step=step)
         assert walk.error is None, walk.message.value
-        seen.add((walk.diagram_figure.image, walk.matrix.values.tobytes(), walk.caption.value))
+        seen.add((walk.diagram_figure.pixels.tobytes(), walk.matrix.values.tobytes(), walk.caption.value))
     assert len({image for image, _, _ in seen}) == len({text for _, _, text in seen})
     assert len(seen) == len(explorers.STEPS[norm])
 
@@ -394,14 +394,14 @@ def test_training_can_be_watched_stopped_and_begun_anew():
     async def session() -> None:
         explorer = placement_explorers.PlacementTraining()
         explorer.set(blocks=2)
-        before = explorer.figure.image, explorer.caption.value
+        before = explorer.figure.pixels.tobytes(), explorer.caption.value
         explorer.start.click()
         assert explorer.start.disabled and not explorer.stop.disabled
         for _ in range(2000):
             await asyncio.sleep(0.005)
             if len(explorer.losses) >= 2 * lab.EVERY:
                 break
-        assert (explorer.figure.image, explorer.caption.value) != before
+        assert (explorer.figure.pixels.tobytes(), explorer.caption.value) != before
         assert "Dein Lauf: Schritt" in explorer.caption.value
         explorer.stop.click()
         await asyncio.sleep(0.01)
@@ -419,11 +419,11 @@ def test_training_can_be_watched_stopped_and_begun_anew():
 def test_the_variant_chosen_for_the_readers_run_stands_out_and_reset_takes_it_back():
     explorer = placement_explorers.PlacementTraining()
     for variant in (3, 1):
-        before = explorer.figure.image
+        before = explorer.figure.pixels.tobytes()
         explorer.set(variant=variant)
         widths = [line.get_linewidth() for line in explorer.lines]
         assert widths.index(max(widths)) == variant and widths.count(max(widths)) == 1
-        assert explorer.figure.image != before
+        assert explorer.figure.pixels.tobytes() != before
     explorer.reset()
     assert np.argmax([line.get_linewidth() for line in explorer.lines]) == 0
     explorer.close()
@@ -481,7 +481,9 @@ def test_the_caption_names_who_did_not_learn():
 
 def picture(explorer) -> tuple:
     views = [view for row in explorer.rows for view in row]
-    return tuple(v.image if isinstance(v, LiveFigure) else (v.values.tobytes(), v.selected) for v in views)
+    return tuple(
+        v.pixels.tobytes() if isinstance(v, LiveFigure) else (v.values.tobytes(), v.selected) for v in views
+    )
 
 
 @pytest.mark.parametrize(

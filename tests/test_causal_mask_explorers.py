@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from tokenwerk_helpers import model
 from tokenwerk_helpers.checks import causal_mask as checks
 from tokenwerk_helpers.explorers import causal_mask as explorers
+from tokenwerk_helpers.pretrained import Pretrained
+from tokenwerk_helpers.tokenizer import Tokenizer
 
 
 def test_the_mask_of_five_tokens():
@@ -198,14 +200,14 @@ def test_a_single_prediction_before_the_exchanged_token_is_said_in_the_singular(
 
 def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
     probe.reset()
-    image = probe.figure.image
+    image = probe.figure.pixels.tobytes()
     for blank in ("", "  "):
         probe.set(new=blank)
         assert probe.message.value == "Tippe das Token ein, das dort stehen soll."
-        assert probe.figure.image == image
+        assert probe.figure.pixels.tobytes() == image
     probe.set(new="Donaudampfschiff")
     assert "genau eines" in probe.message.value
-    assert probe.figure.image == image
+    assert probe.figure.pixels.tobytes() == image
     probe.set(new="Ente", position=4)
     assert "dasselbe Token" in probe.caption.value
     probe.reset()
@@ -246,3 +248,37 @@ def test_the_exercise_names_the_broken_property(attempt, word):
 def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert checks.causal_mask(lambda T: ...).correct is None
     assert checks.causal_mask(lambda T: torch.ones(T, T).tril().bool()).correct
+
+
+# ---- a model with another tokenizer ----
+
+
+def reading_with(merges) -> Pretrained:
+    """A random model that spells by these merges."""
+    tokenizer = Tokenizer([(left.encode(), right.encode()) for left, right in merges])
+    torch.manual_seed(0)
+    config = model.Config(vocab_size=len(tokenizer), context=64, width=8, heads=2, blocks=1)
+    return Pretrained(model.Decoder(config).eval(), tokenizer, "small", {})
+
+
+SPELLINGS = {
+    "bytes alone": [],
+    "a space in front": [(" ", "k"), (" k", "l"), ("l", "e"), (" ", "w")],
+    "no other token with a space": [("E", "i"), ("Ei", "n"), ("Ein", "e"), (" ", "k"), ("e", "i")],
+    "the word itself": [("F", "u"), ("Fu", "c"), ("Fuc", "h"), ("Fuch", "s")],
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("text", [None, "Eine kleine Ente", "x", ""])
+def test_the_probe_begins_with_a_word_that_is_one_token_of_the_models_own(spelling, text):
+    probe = explorers.LeakProbe(reading_with(SPELLINGS[spelling]), text)
+    assert probe.error is None and probe.message.value == ""
+    new = probe.settings["new"]
+    assert new == "Fuchs" if spelling == "the word itself" else 0 < len(new) < 5
+    assert probe.reading.tokenizer.decode(probe.reading.tokenizer.encode(new)) == new
+    probe.set(kind="none")
+    assert probe.error is None and f"wird „{new}“" in probe.caption.value
+    probe.set(new="Fuchs und Hase")
+    assert "genau eines" in probe.message.value
+    probe.close()

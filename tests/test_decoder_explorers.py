@@ -157,10 +157,10 @@ def test_a_text_with_marks_of_its_own_is_read_as_text_and_the_empty_one_too(next
 
 def test_too_long_a_text_gets_words_and_keeps_the_view(next_token):
     next_token.reset()
-    rows, image = next_token.logits.rows, next_token.figure.image
+    rows, image = next_token.logits.rows, next_token.figure.pixels.tobytes()
     next_token.set(text="die Ente " * 200)
     assert "64" in next_token.message.value and "Kürze den Text" in next_token.message.value
-    assert next_token.logits.rows == rows and next_token.figure.image == image
+    assert next_token.logits.rows == rows and next_token.figure.pixels.tobytes() == image
     next_token.reset()
     assert next_token.message.value == ""
 

@@ -40,10 +40,10 @@ def test_a_moved_slider_draws_only_what_has_moved(build, monkeypatch):
         explorer.set(**{name: value})
     explorer.reset()
     monkeypatch.setattr(explorer.figure.canvas, "draw", lambda: pytest.fail("everything was drawn"))
-    pictures = {explorer.figure.image}
+    pictures = {explorer.figure.pixels.tobytes()}
     for name, value in list(moves(explorer)):
         explorer.set(**{name: value})
-        pictures.add(explorer.figure.image)
+        pictures.add(explorer.figure.pixels.tobytes())
     assert len(pictures) > 1
 
 
@@ -53,11 +53,11 @@ def test_what_has_moved_looks_as_if_everything_had_been_drawn_anew():
     window.set(length=12)
     window.figure.dark = True
     window.set(length=4, context=3)
-    moved = window.figure.image
+    moved = window.figure.pixels.tobytes()
     fresh = embeddings.SlidingWindow()
     fresh.set(length=4, context=3)
     fresh.figure.dark = True
-    assert moved == fresh.figure.image
+    assert moved == fresh.figure.pixels.tobytes()
     assert window.figure.png() == fresh.figure.png()
 
 

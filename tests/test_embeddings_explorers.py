@@ -87,11 +87,11 @@ def merges():
 
 def test_every_control_moves_the_split_and_any_text_is_text(merges):
     merges.reset()
-    seen = {(merges.caption.value, merges.figure.image)}
+    seen = {(merges.caption.value, merges.figure.pixels.tobytes())}
     for moved in ({"merges": 0}, {"merges": 400}, {"text": ODD}, {"text": ""}, {"text": "a"}):
         merges.set(**moved)
         assert merges.error is None, merges.message.value
-        seen.add((merges.caption.value, merges.figure.image))
+        seen.add((merges.caption.value, merges.figure.pixels.tobytes()))
     assert len(seen) == 6
     merges.set(merges=0)
     assert "Jedes Byte ist ein eigenes Token" in merges.caption.value
@@ -127,9 +127,9 @@ def test_every_piece_stands_in_the_picture_and_its_name_in_its_box(merges, text,
 
 def test_too_many_bytes_get_words_and_the_picture_stays(merges):
     merges.reset()
-    image = merges.figure.image
+    image = merges.figure.pixels.tobytes()
     merges.set(text="ü" * 61)
-    assert "höchstens 120 Bytes" in merges.message.value and merges.figure.image == image
+    assert "höchstens 120 Bytes" in merges.message.value and merges.figure.pixels.tobytes() == image
     merges.set(text="ü" * 60)
     assert merges.error is None and merges.result.byte_count == 120
     merges.reset()
@@ -245,13 +245,13 @@ def test_the_sliding_window_tells_what_has_dropped_out():
     view = explorers.SlidingWindow()
     view.set(length=5, context=5)
     assert view.error is None and "Alle passen hinein" in view.caption.value
-    images = {view.figure.image}
+    images = {view.figure.pixels.tobytes()}
     for length in range(6, len(view.tokens) + 1):
         view.set(length=length)
         assert view.error is None
         assert f"{length - 5} Token" in view.caption.value and "von 0 bis 4" in view.caption.value
         assert f"„{view.tokens[length - 5]}“ steht jetzt an Position 0" in view.caption.value
-        images.add(view.figure.image)
+        images.add(view.figure.pixels.tobytes())
     view.set(context=12)
     assert "von 0 bis 11" in view.caption.value
     assert len(images) == len(view.tokens) - 4

@@ -49,18 +49,18 @@ class Halving(Explorer):
 
 def test_moving_a_control_changes_result_caption_and_picture():
     explorer = Halving()
-    before = explorer.figure.image
+    before = explorer.figure.pixels.tobytes()
     explorer.controls["x"].value = 0.5
     assert (explorer.result, explorer.caption.value) == (2.0, "1/x = 2.00")
-    assert explorer.figure.image != before
+    assert explorer.figure.pixels.tobytes() != before
 
 
 def test_a_readers_mistake_is_told_in_words_and_the_last_good_view_stays():
     explorer = Halving()
-    before = explorer.figure.image
+    before = explorer.figure.pixels.tobytes()
     explorer.controls["text"].value = ""
     assert explorer.message.value == "nothing typed"
-    assert (explorer.figure.image, explorer.caption.value) == (before, "1/x = 1.00")
+    assert (explorer.figure.pixels.tobytes(), explorer.caption.value) == (before, "1/x = 1.00")
     explorer.controls["text"].value = "b"
     assert explorer.message.value == ""
 

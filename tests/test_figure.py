@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from PIL import Image
 
 from tokenwerk_helpers.views import style
-from tokenwerk_helpers.views.figure import LiveFigure, Texts
+from tokenwerk_helpers.views.figure import LiveFigure, Texts, changes
 from tokenwerk_helpers.views.still import GAP, stacked
 
 
@@ -21,9 +22,9 @@ def pixels(png: bytes) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
 
 
-def count(png: bytes, colour: str) -> int:
+def count(picture: np.ndarray, colour: str) -> int:
     """How many pixels have exactly this colour."""
-    return int((pixels(png) == np.round(255 * np.array(to_rgb(colour)))).all(axis=-1).sum())
+    return int((picture[..., :3] == np.round(255 * np.array(to_rgb(colour)))).all(axis=-1).sum())
 
 
 @pytest.fixture
@@ -40,19 +41,92 @@ def test_a_moved_artist_looks_as_if_everything_had_been_drawn_anew(live):
     live.refresh()
     live.line.set_ydata([2, 2])
     live.refresh()
-    moved = live.image
+    moved = live.pixels
     live.redraw()
     # The layout may still settle by a fraction of a pixel.
-    assert np.abs(pixels(moved).astype(int) - pixels(live.image)).max() <= 8
+    assert np.abs(moved.astype(int) - live.pixels).max() <= 8
+
+
+PICTURES = arrays(np.uint32, (4, 6), elements=st.integers(0, 3))
+
+
+@given(PICTURES, PICTURES)
+def test_a_picture_and_the_changes_to_it_give_the_next_one(before, after):
+    edges, colours = changes(before, after)
+    assert colours.size == (before != after).sum()  # not one pixel too many
+    page, rest = before.ravel().copy(), list(colours)
+    for begin, end in edges.reshape(-1, 2):
+        assert begin < end
+        page[begin:end], rest = rest[: end - begin], rest[end - begin :]
+    assert not rest and np.array_equal(page.reshape(after.shape), after)
+
+
+class Page:
+    """What a page makes of a figure's messages."""
+
+    def __init__(self, live: LiveFigure):
+        self.picture, self.bytes = None, []
+        live.send = self.hear
+
+    def hear(self, content, buffers) -> None:
+        self.bytes.append(sum(part.nbytes for part in buffers))
+        if content["paper"] is not None:
+            self.picture = np.full((content["height"], content["width"]), content["paper"], np.uint32)
+        if self.picture is None:
+            return
+        edges, colours = buffers
+        runs = [np.arange(begin, end) for begin, end in edges.reshape(-1, 2)]
+        self.picture.flat[np.concatenate(runs)] = colours
+
+    def shows(self, live: LiveFigure) -> bool:
+        return np.array_equal(self.picture.view(np.uint8).reshape(live.pixels.shape), live.pixels)
+
+
+def test_a_page_that_is_only_told_what_changed_shows_the_whole_picture(live):
+    page = Page(live)
+    live.refresh()
+    assert page.shows(live)
+    for height in (0.5, 2.5, 2.51):
+        live.line.set_ydata([height, 1])
+        live.refresh()
+        assert page.shows(live)
+    for change in ({"density": 2.0}, {"dark": True}, {"dark": False, "density": 1.0}):
+        live.set_state(change)
+        assert page.shows(live)
+
+
+def test_a_small_move_sends_few_bytes_and_none_sends_nothing(live):
+    page = Page(live)
+    live.refresh()
+    live.line.set_ydata([1.02, 1])
+    live.refresh()
+    whole, small = page.bytes
+    assert whole < live.pixels.nbytes / 4  # plain paper costs nothing
+    assert 0 < small < whole / 2 and small < live.pixels.nbytes / 40
+    live.refresh()
+    assert len(page.bytes) == 2
+
+
+def test_a_page_that_loads_later_asks_for_the_whole_picture(live):
+    early = Page(live)
+    live._hear(live, "all", [])
+    assert live.pixels is None and not early.bytes  # a figure that is still being made is not drawn
+    live.refresh()
+    late = Page(live)
+    live.line.set_ydata([2, 1])
+    live.refresh()
+    assert late.picture is None
+    live._handle_custom_msg("all", [])
+    assert late.shows(live)
 
 
 def test_refresh_draws_only_what_moved(live, monkeypatch):
     live.refresh()
     monkeypatch.setattr(live.canvas, "draw", lambda: pytest.fail("everything was drawn"))
     live.line.set_ydata([2.5, 0.5])
-    before = live.image
+    before = live.pixels
     live.refresh()
-    assert live.image != before
+    assert not np.array_equal(live.pixels, before)
 
 
 def test_the_still_is_on_light_paper_whatever_the_theme_of_the_page(live):
@@ -65,23 +139,23 @@ def test_the_still_is_on_light_paper_whatever_the_theme_of_the_page(live):
 
 def test_the_dark_theme_changes_paper_and_roles_and_is_undone_by_the_light_one(live):
     live.refresh()
-    before = live.image
+    before = live.pixels
     live.dark = True
-    assert count(live.image, style.DARK.paper) > count(live.image, style.LIGHT.paper)
-    assert count(live.image, style.DARK_ROLES["mlp"]) > 50
-    assert count(live.image, style.ROLES["mlp"]) == 0
+    assert count(live.pixels, style.DARK.paper) > count(live.pixels, style.LIGHT.paper)
+    assert count(live.pixels, style.DARK_ROLES["mlp"]) > 50
+    assert count(live.pixels, style.ROLES["mlp"]) == 0
     live.dark = False
-    assert np.array_equal(pixels(live.image), pixels(before))
+    assert np.array_equal(live.pixels, before)
 
 
 def test_a_denser_screen_gets_more_pixels_and_the_still_stays(live):
     live.refresh()
-    height, width, _ = pixels(live.image).shape
+    height, width, _ = live.pixels.shape
     assert (width, height) == (4 * 96, 2 * 96) and live.width == width
     still = live.png()
     for density, scale in ((2.0, 2), (7.0, 3), (0.5, 1)):  # beyond the limits nothing is gained
         live.density = density
-        assert pixels(live.image).shape == (scale * height, scale * width, 3)
+        assert live.pixels.shape == (scale * height, scale * width, 4)
         assert np.array_equal(pixels(live.png()), pixels(still))
     assert live.width == width
 
@@ -92,7 +166,7 @@ def test_theme_and_density_told_together_are_drawn_once(live, monkeypatch):
     monkeypatch.setattr(live, "redraw", lambda: (drawn.append(True), redraw()))
     live.set_state({"dark": True, "density": 2.0})
     assert drawn == [True]
-    assert count(live.image, style.DARK.paper) > 0 and pixels(live.image).shape[1] == 2 * live.width
+    assert count(live.pixels, style.DARK.paper) > 0 and live.pixels.shape[1] == 2 * live.width
 
 
 def test_two_threads_draw_one_after_the_other(monkeypatch):
@@ -116,7 +190,7 @@ def test_two_threads_draw_one_after_the_other(monkeypatch):
 def test_a_dollar_sign_is_a_dollar_sign(live):
     live.figure.axes[0].set_title("$x$ and $y")  # as mathtext this is a parse error
     live.redraw()
-    assert live.image
+    assert live.pixels is not None
 
 
 def test_a_figure_that_moves_leaves_no_artists_behind(live):
@@ -208,7 +282,7 @@ def test_texts_are_made_once_moved_and_hidden(live):
     texts = Texts(live, live.figure.axes[0], ha="center")
     texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
     live.refresh()
-    made, three = list(texts.made), live.image
+    made, three = list(texts.made), live.pixels
     live.dark = True
     texts.show([{"x": 0.5, "y": 2, "text": "$x$", "color": style.LIGHT.ink}])
     assert texts.made == made and [text.get_visible() for text in made] == [True, False, False]
@@ -216,7 +290,7 @@ def test_texts_are_made_once_moved_and_hidden(live):
     live.dark = False
     texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
     live.refresh()
-    assert np.array_equal(pixels(live.image), pixels(three))
+    assert np.array_equal(live.pixels, three)
 
 
 def ink(picture: np.ndarray) -> np.ndarray:
@@ -246,7 +320,7 @@ def test_a_stamped_text_looks_as_if_drawn_and_stands_within_a_pixel_of_it(look, 
     for place in ((0.503, 0.511), (0.307, 0.402)):  # the second time it has its stamp already
         text.set(position=place, **look)
         live.refresh()
-        stamped = ink(pixels(live.image))
+        stamped = ink(live.pixels[..., :3])
         live.canvas.restore_region(live._background)
         live.figure.draw_artist(text)
         drawn = ink(np.asarray(live.canvas.buffer_rgba())[..., :3])
@@ -265,13 +339,13 @@ def test_a_text_that_has_changed_gets_a_new_stamp_and_its_old_one_back(change):
     text = live.figure.text(0.5, 0.5, "a", color="#000000", fontsize=9)
     live.moving(text)
     live.refresh()
-    before, was = live.image, {name: getattr(text, f"get_{name}")() for name in change}
+    before, was = live.pixels, {name: getattr(text, f"get_{name}")() for name in change}
     text.set(**change)
     live.refresh()
-    assert live.image != before and len(live._stamps._made) == 2
+    assert not np.array_equal(live.pixels, before) and len(live._stamps._made) == 2
     text.set(**was)
     live.refresh()
-    assert live.image == before and len(live._stamps._made) == 2
+    assert np.array_equal(live.pixels, before) and len(live._stamps._made) == 2
 
 
 def test_stamps_do_not_pile_up():

@@ -261,7 +261,10 @@ def positions_of(control):
 def shown(explorer) -> tuple:
     """What is on the page: pictures or numbers, and the caption."""
     views = [view for row in explorer.rows for view in row]
-    pictures = [v.image if hasattr(v, "image") else (v.values.tobytes(), v.allowed.tobytes()) for v in views]
+    pictures = [
+        v.pixels.tobytes() if hasattr(v, "pixels") else (v.values.tobytes(), v.allowed.tobytes())
+        for v in views
+    ]
     return tuple(pictures), explorer.caption.value
 
 

@@ -257,9 +257,9 @@ def test_a_text_with_marks_of_its_own_is_read_as_text(loop):
 
 def test_after_too_long_a_text_nothing_is_drawn_until_it_is_shorter(loop):
     click(loop.next, loop)
-    image = loop.figure.image
+    image = loop.figure.pixels.tobytes()
     loop.set(text="die Ente " * 200)
-    assert "Kürze den Text" in loop.message.value and loop.figure.image == image
+    assert "Kürze den Text" in loop.message.value and loop.figure.pixels.tobytes() == image
     loop.next.click()
     assert loop._drawn == []
     loop.reset()

@@ -1,4 +1,4 @@
-// Stands in for the widget model that JupyterLab hands to a view: get, set, on, off, save_changes.
+// Stands in for the widget model that JupyterLab hands to a view: get, set, on, off, send, save_changes.
 
 // Bytes travel as { base64 }; they arrive as a DataView at an odd address, as parts of a message do.
 function unwire(value) {
@@ -16,6 +16,7 @@ class MockModel {
     this.handlers = new Map();
     this.unsaved = {};
     this.saved = [];
+    this.sent = [];
   }
 
   get(name) {
@@ -36,6 +37,15 @@ class MockModel {
 
   tell(name) {
     for (const handler of this.handlers.get(`change:${name}`) ?? []) handler();
+  }
+
+  send(content) {
+    this.sent.push(content);
+  }
+
+  // A message of the kernel's own, with the bytes that came along.
+  hear(content, buffers) {
+    for (const handler of this.handlers.get("msg:custom") ?? []) handler(content, unwire(buffers));
   }
 
   save_changes() {
@@ -59,14 +69,17 @@ class MockModel {
 
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-// Load the module from its text and show one view of it.
+// Load the module from its text and show one view of it. As in anywidget, what it gives is the widget or makes it.
 async function mount(state, source) {
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   window.view = await import(address);
   window.model = new MockModel(state);
   window.el = document.createElement("div");
   document.body.append(window.el);
-  window.cleanup = await window.view.default.render({ model: window.model, el: window.el });
+  const given = window.view.default;
+  window.widget = typeof given === "function" ? await given() : given;
+  window.forget = await window.widget.initialize?.({ model: window.model });
+  window.cleanup = await window.widget.render({ model: window.model, el: window.el });
   await nextFrame();
   await nextFrame();
 }
