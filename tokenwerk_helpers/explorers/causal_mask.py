@@ -117,7 +117,7 @@ class MaskLab(Explorer):
 
     def show(self, result: Masked) -> None:
         self.controls["width"].disabled = result.kind not in SIZED
-        names = {"rows": result.labels, "columns": result.labels, "alt": self.sentence(result)}
+        names = {"rows": result.labels, "columns": result.labels}
         largest = float(np.abs(result.scores).max()) or 1.0
         limits = (-largest, largest)
         self.scores.update(values=result.scores, limits=limits, **names)
@@ -181,6 +181,9 @@ class Leak:
     moved: np.ndarray  # total variation distance between the predictions before and after, 0 to 1
 
 
+PLACE = 4  # the token that is exchanged first, counted from 1
+
+
 class LeakProbe(Explorer):
     """Exchange one token of a text and see whose predictions move, under each kind of mask."""
 
@@ -191,8 +194,8 @@ class LeakProbe(Explorer):
         text = text or example_story()
         controls = {
             "text": line(_("sentence"), text),
-            "position": whole(_("exchange token"), 2, self.reading.context, 4),
-            "new": line(_("for"), "Fuchs"),
+            "position": whole(_("exchange token"), 2, self.reading.context, PLACE),
+            "new": line(_("for"), self._first_substitute(text)),
             "kind": choose(_("mask"), kind_names(), "causal"),
             "width": whole(_("window or prefix"), 1, 12, 3),
         }
@@ -205,13 +208,26 @@ class LeakProbe(Explorer):
         moved = movement(self.reading.model, ids, place, substitute, mask(kind, len(ids), width))
         return Leak(self.reading.labels(ids), place, new, kind, moved)
 
+    def _first_substitute(self, text: str) -> str:
+        """A word to begin with: "Fuchs", or where that is several tokens, a later token of the text."""
+        ids = self.reading.ids(text)
+        like = ids[min(PLACE, len(ids)) - 1]
+        later = [self.reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
+        fitting = (word for word in ["Fuchs", *later] if word and len(self._spelled(word, like)) == 1)
+        return next(fitting, "F")  # a single letter is a token of every byte pair encoding
+
+    def _spelled(self, new: str, like: int) -> list[int]:
+        """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
+        encode, word = self.reading.tokenizer.encode, new.strip()
+        if self.reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
+            return encode(" " + word)
+        return encode(word)
+
     def _single_token(self, new: str, like: int) -> int:
-        """The id of the typed word, with a space before it if the word it replaces has one."""
+        """The id of the typed word; ReaderMistake unless it is exactly one token."""
         if not new.strip():
             raise ReaderMistake(_("Type the token that is to stand there."))
-        tokenizer = self.reading.tokenizer
-        space = " " if tokenizer.decode([like]).startswith(" ") else ""
-        ids = tokenizer.encode(space + new.strip())
+        ids = self._spelled(new, like)
         if len(ids) != 1:
             raise ReaderMistake(
                 ngettext(
@@ -235,7 +251,6 @@ class LeakProbe(Explorer):
         self.here.set_x(result.changed - 0.45)
         self.axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
         self.figure.colour_ticks(self.axes.yaxis)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def _draw(self, labels: list[str]) -> None:
@@ -350,7 +365,6 @@ class BeforeOrAfter(Explorer):
                 bar.set_height(float(weight))
                 text.set_text(number(weight))
                 text.set_y(float(weight) + 0.02)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Places) -> str:
