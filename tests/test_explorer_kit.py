@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from tokenwerk_helpers import language
 from tokenwerk_helpers.checks import Feedback
 from tokenwerk_helpers.explorers import Explorer, Guess, ReaderMistake, book, cells, you_are_here
-from tokenwerk_helpers.explorers.controls import line, slider
+from tokenwerk_helpers.explorers.controls import line, slider, whole
 from tokenwerk_helpers.explorers.guess import read_number, read_vector
 from tokenwerk_helpers.explorers.numbers import grouped, number, percent, percent_label, vector
 from tokenwerk_helpers.explorers.running import Runner
 from tokenwerk_helpers.views.figure import LiveFigure
+from tokenwerk_helpers.views.matrix import MatrixView
 from tokenwerk_helpers.views.turns import TURN
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -79,6 +80,64 @@ def test_reset_puts_every_control_back_and_computes_once():
     explorer.reset()
     assert explorer.settings == {"x": 1, "text": "a"}
     assert explorer.computed == count + 1
+
+
+def test_the_sentence_is_made_once_a_move_and_is_caption_and_alternative_text():
+    class Counting(Halving):
+        made = 0
+
+        def sentence(self, result):
+            self.made += 1
+            return super().sentence(result)
+
+    explorer = Counting()
+    explorer.controls["x"].value = 0.5
+    assert explorer.made == 2  # at the start, and for the move
+    assert explorer.caption.value == explorer.figure.alt == "1/x = 2.00"
+
+
+class Rows(Explorer):
+    """As many rows as it is told; the chosen one counts from 1 and is selected."""
+
+    def __init__(self):
+        self.matrix = MatrixView([[0.0]])
+        self.figure = LiveFigure(2, 1, alt="its own words")
+        controls = {"count": whole("n", 1, 9, 5), "row": whole("row", 1, 9, 4)}
+        super().__init__(controls, [[self.matrix], [self.figure]])
+        self.follow_clicks(self.matrix, "row")
+
+    def compute(self, count, row):
+        return count, min(row, count)
+
+    def show(self, result):
+        count, row = result
+        self.matrix.update(values=[[0.0]] * count, selected=row - 1)
+
+    def described(self):
+        return [self.matrix]
+
+    def sentence(self, result):
+        return f"row {result[1]} of {result[0]}"
+
+
+def test_a_click_on_a_row_moves_its_control_and_a_row_that_is_shown_does_not():
+    explorer = Rows()
+    explorer.matrix.selected = 1
+    assert explorer.settings == {"count": 5, "row": 2} and explorer.caption.value == "row 2 of 5"
+    explorer.set(row=9)
+    assert explorer.matrix.selected == 4 and explorer.settings["row"] == 9, "the control was moved by show"
+    explorer.set(count=2)
+    assert explorer.matrix.selected == 1 and explorer.settings["row"] == 9
+    explorer.matrix.selected = -1
+    assert explorer.settings["row"] == 9 and explorer.error is None
+    explorer.matrix.selected = 0
+    assert explorer.settings["row"] == 1
+
+
+def test_a_view_with_words_of_its_own_keeps_them():
+    explorer = Rows()
+    explorer.set(row=2)
+    assert (explorer.matrix.alt, explorer.figure.alt) == ("row 2 of 5", "its own words")
 
 
 def test_an_error_at_the_start_is_not_hidden():
