@@ -272,7 +272,8 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.likeness_of_sine_rows(i).correct for i in range(3)] == [False, False, True]
     table = explorers.sine_table(64, 64)
     assert (table[5] @ table[10]).item() == pytest.approx((table[25] @ table[30]).item(), rel=1e-4)
-    for guess in (explorers.guess_merge(), explorers.guess_likeness()):
+    assert [checks.lists_renumbered(i).correct for i in range(3)] == [False, False, True]
+    for guess in (explorers.guess_merge(), explorers.guess_likeness(), explorers.guess_renumbered()):
         assert guess.judge().correct is None
     for guess in (explorers.guess_sum(), explorers.guess_missing_row(), explorers.guess_order()):
         assert guess.judge().correct is None

@@ -17,6 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 MODEL_SIDE = {
     "abilities",
     "corpus",
+    "learning_rates",
     "model",
     "norm_placement",
     "parameters",

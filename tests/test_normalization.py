@@ -388,6 +388,7 @@ def test_the_guesses_know_right_from_wrong():
     for answer in ([-10, 10], [1], [0, 1], [10, 30]):
         assert checks.tenfold_list(answer).correct is False
     assert [checks.torch_deviation(i).correct for i in range(2)] == [False, True]
+    assert [checks.spread_left_by_epsilon(i).correct for i in range(3)] == [False, True, False]
     assert checks.largest_output(2).correct
     assert all(checks.largest_output(answer).correct is False for answer in (1, 0.8, 2.5, -2))
     assert checks.number_of_results(2).correct
@@ -395,10 +396,17 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.moving_outputs(i).correct for i in range(4)] == [False, True, False, False]
 
 
+def test_the_options_about_epsilon_are_under_the_root_beside_it_and_without_the_root():
+    view = explorers.epsilon_place(1e-5, 1e-3)
+    meant = (view.beside, view.under, view.under**2)
+    assert meant == pytest.approx(checks.SPREADS, abs=0.005)
+
+
 def test_every_question_can_be_asked_and_answered_on_the_page():
     answers = {
         explorers.guess_scale: "[-1, 1]",
         explorers.guess_deviation: 1,
+        explorers.guess_epsilon: 1,
         explorers.guess_largest: "2",
         explorers.guess_moving: 1,
         explorers.guess_two_points: "2",

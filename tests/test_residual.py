@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokenwerk_helpers import model
+from tokenwerk_helpers import learning_rates, model
 from tokenwerk_helpers.checks import residual as checks
 from tokenwerk_helpers.explorers import residual as explorers
 
@@ -138,6 +138,30 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.silent_broadcast(i).correct for i in range(3)] == [False, True, False]
     assert [checks.gradient_through_halving_layers(i).correct for i in range(3)] == [False, False, True]
     assert explorers.guess_depth().judge().correct is None
+    assert [checks.deep_net_at_a_large_rate(i).correct for i in range(3)] == [False, False, True]
+    assert explorers.guess_deep_rate().judge().correct is None
+
+
+def test_what_the_question_about_the_large_rate_takes_for_granted_is_so():
+    """At the rate 1, 12 layers with the direct path learn, and 24 without it stand still."""
+    assert learning_rates.outcome(explorers.training_compared(12, 1.0).residual) == "learns"
+    assert learning_rates.outcome(explorers.training_compared(24, 1.0).plain) == "stands still"
+
+
+@pytest.mark.parametrize(
+    ("end", "word"),
+    [
+        (1.2, "fails"),
+        (float("nan"), "fails"),
+        (1.05, "stands still"),
+        (0.5, "learns a little"),
+        (0.2, "learns"),
+    ],
+)
+def test_the_outcome_of_a_training_goes_by_its_last_losses(end, word):
+    losses = np.full(learning_rates.STEPS + 1, end)
+    losses[0] = 1.0
+    assert learning_rates.outcome(losses) == word
     assert 16.5e6 < 2**24 < 17.5e6
 
 

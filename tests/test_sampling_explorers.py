@@ -317,11 +317,25 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.temperature_towards_zero(i).correct for i in range(3)] == [False, True, False]
     assert [checks.what_temperature_keeps(i).correct for i in range(3)] == [False, True, False]
     assert [checks.draws_for_half_the_deviation(i).correct for i in range(3)] == [False, True, False]
-    assert explorers.guess_draws().judge().correct is None
+    assert [checks.text_under_a_limit(i).correct for i in range(3)] == [True, False, False]
+    assert explorers.guess_draws().judge().correct is explorers.guess_limit().judge().correct is None
     assert checks.kept_by_top_p(3).correct
     assert all(checks.kept_by_top_p(n).correct is False for n in (1, 2, 4))
     for guess in (explorers.guess_zero(), explorers.guess_top_p(), explorers.guess_order()):
         assert guess.judge().correct is None
+
+
+def test_the_loop_writes_what_the_question_about_the_limit_says():
+    loop = explorers.Loop()
+    texts = {}
+    for limit in (5, 40):
+        loop.set(limit=limit)
+        while loop.step():
+            pass
+        texts[limit] = loop.result
+    assert texts[5].count == 5 and texts[5].reason == "limit"
+    assert texts[40].text.startswith(texts[5].text) and texts[40].count > 5
+    loop.close()
 
 
 def right_answer(logits, k):

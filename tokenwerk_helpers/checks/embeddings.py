@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from .. import model
+from .. import model, sampling
 from ..language import _
 from ..tokenizer import learn
+from ..trace import trace
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
@@ -75,6 +76,22 @@ def order_without_positions(answer: int) -> Feedback:
     if answer == (0 if same else 1):
         return right(_("Right: a weighted sum does not know in which order its terms came."))
     return wrong(_("“bites” compares itself with the same two words both times. Does a sum have an order?"))
+
+
+@draws_aside
+def lists_renumbered(answer: int) -> Feedback:
+    """Which option tells for how many of the 4 tokens that stay in a window of 5 the first list changes?"""
+    context, ids = 5, list(range(6))
+    decoder = model.Decoder(model.Config(vocab_size=6, context=context, width=4, heads=1, blocks=1))
+    windows = [sampling.window(text, context) for text in (ids[:-1], ids)]
+    before, after = (trace(decoder, torch.tensor([window]))["embedded"][0] for window in windows)  # (T, D)
+    stay = [(windows[0].index(id), windows[1].index(id)) for id in windows[1] if id in windows[0]]
+    changed = sum(not torch.equal(before[old], after[new]) for old, new in stay)
+    if answer == [0, 1, len(stay)].index(changed):
+        return right(_("Right: each has moved up by one and gets another row of the position table."))
+    if answer == 0:
+        return wrong(_("The tokens are the same. But at which positions do they stand now?"))
+    return wrong(_("One stands at position 0 now. Where do the other three stand, and where before?"))
 
 
 @draws_aside

@@ -47,6 +47,20 @@ def largest_output(answer: float) -> Feedback:
     return wrong(_("Mean 0.2, variance 0.16, standard deviation 0.4. What is (1 − 0.2) divided by it?"))
 
 
+SPREADS = (0.99, 0.3, 0.09)  # the options of `spread_left_by_epsilon`
+
+
+def spread_left_by_epsilon(answer: int) -> Feedback:
+    """Which option is the standard deviation of a list with 0.001 behind LayerNorm with epsilon 0.00001?"""
+    x = 0.001 * torch.tensor([-1.0, 1.0], dtype=torch.float64)
+    left = F.layer_norm(x, (2,), eps=1e-5).std(correction=0)
+    if answer == int((torch.tensor(SPREADS) - left).abs().argmin()):
+        return right(_("Right: under the root ε meets σ² = 0.000001 and is ten times as large."))
+    if SPREADS[answer] > left:
+        return wrong(_("That would be so if ε were added to σ itself. But how large is σ²?"))
+    return wrong(_("That is σ² / (σ² + ε). The root is still to be taken."))
+
+
 def number_of_results(answer: float) -> Feedback:
     """Is `answer` how many different lists can come out when two unequal numbers go in?"""
     pairs = torch.randn(200, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)

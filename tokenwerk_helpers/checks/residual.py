@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from .. import model
+from .. import learning_rates, model
 from ..language import _
 from .feedback import Feedback, attempt, right, wrong
 
@@ -58,6 +58,19 @@ def gradient_through_halving_layers(answer: int) -> Feedback:
     if answer == 0:
         return wrong(_("One layer halves it. The next one halves what the first has left over."))
     return wrong(_("The factors are not added up but multiplied: a half of a half of a half …"))
+
+
+OUTCOMES = ("learns", "stands still", "fails")  # the options of `deep_net_at_a_large_rate`, in order
+
+
+def deep_net_at_a_large_rate(answer: int) -> Feedback:
+    """Which option tells what 24 layers with the direct path do at the learning rate 1?"""
+    _plain, with_path = learning_rates.train_all_rates(24)[:, learning_rates.RATES.index(1.0)]
+    if OUTCOMES[answer] == learning_rates.outcome(with_path):
+        return right(_("Right: gradient arrives in every layer, and the step they take becomes too large."))
+    if OUTCOMES[answer] == "learns":
+        return wrong(_("The gradient does stay alive. But 24 layers take their step at once: how far?"))
+    return wrong(_("That is what the net without the direct path does. With it, enough arrives. Too much?"))
 
 
 def residual_step(function: Callable | None) -> Feedback:

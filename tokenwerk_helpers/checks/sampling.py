@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import sampling
+from .. import pretrained, sampling
 from ..language import _
 from .feedback import Feedback, attempt, right, wrong
 
@@ -52,6 +52,24 @@ def draws_for_half_the_deviation(answer: int) -> Feedback:
     if answer == 0:
         return wrong(_("Twice as many draws divide it only by √2, about 1.4. Look at the root."))
     return wrong(_("That is more than enough: the deviation would shrink to less than a third."))
+
+
+def text_under_a_limit(answer: int) -> Feedback:
+    """Which option tells what a limit of 5 makes of the text that the same seed writes with a limit of 40?"""
+    shipped = pretrained.load()
+    prompt = [shipped.tokenizer.start, *shipped.tokenizer.encode("Mia schenkt Jan")]
+    runs = []
+    for limit in (5, 40):
+        dice = torch.Generator().manual_seed(1)
+        steps = sampling.generate(shipped.model, prompt, limit, eos=shipped.tokenizer.end, generator=dice)
+        runs.append(list(steps))
+    short, long = runs
+    same = [step.id for step in short] == [step.id for step in long[:5]]
+    if answer == (2 if not same else 0 if short[-1].reason == "limit" else 1):
+        return right(_("Right: the loop stops, the model knows nothing of it. The sentence breaks off."))
+    if answer == 1:
+        return wrong(_("For that the model would have to know the limit. What does it read at each step?"))
+    return wrong(_("The same seed, the same text to read: why should the first draw differ?"))
 
 
 def top_k(function: Callable | None) -> Feedback:

@@ -147,7 +147,6 @@ class Merges(Explorer):
             }
             for piece, new, (left, bottom, width) in zip(result.pieces, result.uses_newest, places)
         )  # fmt: skip
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Split) -> str:
@@ -239,11 +238,10 @@ class PositionTables(Explorer):
         T, D = result.table.shape
         self.matrix.update(
             values=result.table, rows=[str(t) for t in range(T)], columns=[str(d) for d in range(D)],
-            selected=result.position, alt=self.sentence(result),
+            selected=result.position,
         )  # fmt: skip
         self.curve.set_data(np.arange(T), result.likeness)
         self.here.set_data([result.position], [1.0])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Positions) -> str:
@@ -340,7 +338,6 @@ class SlidingWindow(Explorer):
             {"x": i + 0.5, "y": 0.35, "text": token, "color": soft if i < result.first else ink}
             for i, token in enumerate(result.tokens)
         )
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Window) -> str:
@@ -414,4 +411,20 @@ def guess_order() -> Guess:
         ),
         checks.order_without_positions,
         options=[_("the same list both times"), _("two different lists")],
+    )
+
+
+def guess_renumbered() -> Guess:
+    """For how many tokens the first list changes as the window slides."""
+    return Guess(
+        _(
+            "A window of 5 tokens is full, and one more is appended. For how many of the 4 tokens that stay "
+            "does the list change that the first block receives?"
+        ),
+        checks.lists_renumbered,
+        options=[
+            _("for none: only the oldest has dropped out"),
+            _("for one: the one that is now at the front"),
+            _("for all four"),
+        ],
     )

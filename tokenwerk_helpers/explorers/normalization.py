@@ -236,7 +236,6 @@ class Statistics(Explorer):
         below = float((result.steps.variance + result.epsilon).sqrt())
         self.x_note.set_text(_("dashed: μ = {mean}; grey: μ ± σ").format(mean=compact(mean)))
         self.out_note.set_text(f"√(σ² + ε) = {compact(below, 6)}")
-        self.figure.alt = self.sentence(result)
         self.figure.redraw() if stale else self.figure.refresh()
 
     def _make_room(self, x: list[float], out: list[float]) -> bool:
@@ -370,7 +369,6 @@ class EpsilonUnderRoot(Explorer):
         self.threshold.set_data([root, root], [0, 1.16])
         self.here.set_data([result.deviation], [result.under])
         self.there.set_data([result.deviation], [result.beside])
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: EpsilonPlace) -> str:
@@ -489,10 +487,9 @@ class SharedStatistic(Explorer):
             self.set(text=b + 1, position=t + 1, component=d + 1)
 
     def show(self, result: Sharing) -> None:
-        sentence = self.sentence(result)
-        both = {"marked": list(result.cell), "alt": sentence}
-        self.before.update(values=result.x, allowed=result.shares.numpy(), **both)
-        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), **both)
+        cell = list(result.cell)
+        self.before.update(values=result.x, allowed=result.shares.numpy(), marked=cell)
+        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), marked=cell)
 
     def sentence(self, result: Sharing) -> str:
         return f"{self._who_shares(result)} {self._what_moves(result)}"
@@ -655,7 +652,6 @@ class OnTheSphere(Explorer):
         tip = 2.05 * ones @ to_screen
         self.name.set_position((tip[0] + 0.1, tip[1]))
         self.name.set_text(vector(ones))
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Sphere) -> str:
@@ -719,6 +715,18 @@ def guess_deviation() -> Guess:
         ),
         checks.torch_deviation,
         options=["1.0", "1.4142"],
+    )
+
+
+def guess_epsilon() -> Guess:
+    """What an epsilon far below the standard deviation does all the same."""
+    return Guess(
+        _(
+            "A list has the standard deviation σ = 0.001, a hundred times ε = 0.00001. LayerNorm is to "
+            "bring it to 1. About how much really comes out?"
+        ),
+        checks.spread_left_by_epsilon,
+        options=[str(spread) for spread in checks.SPREADS],
     )
 
 

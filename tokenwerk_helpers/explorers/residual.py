@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from .. import learning_rates
 from ..checks import residual as checks
 from ..language import _, ngettext
 from ..views import style
@@ -97,7 +97,6 @@ class VectorAddition(Explorer):
         self.f_arrow.set_data([x[0], y[0]], [x[1], y[1]])
         self.y_arrow.set_data([0, y[0]], [0, y[1]])
         self.f_lens.set_data([0, fx[0]], [0, fx[1]])
-        self.plane.alt = self.sentence(result)
         self.plane.refresh()
 
     def sentence(self, result: VectorSum) -> str:
@@ -197,7 +196,6 @@ class TwoPaths(Explorer):
             text.set_text(number(slope))
             text.set_y(slope + (0.12 if slope >= 0 else -0.12))
             text.set_va("bottom" if slope >= 0 else "top")
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Paths) -> str:
@@ -292,7 +290,6 @@ class GradientByDepth(Explorer):
         layers = np.arange(result.depth + 1)
         self.plain.set_data(layers, result.plain)
         self.with_path.set_data(layers, result.residual)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Depth) -> str:
@@ -327,13 +324,10 @@ def magnitude(value: float, decimals: int = 0) -> str:
 
 # ---- learning rates ----
 
-RATES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-STEPS = 60
-
 
 @dataclass(frozen=True)
 class Training:
-    """Loss by step of the same net without and with the direct path; each  # (STEPS + 1,)"""
+    """Loss by step of the same net without and with the direct path; each  # (learning_rates.STEPS + 1,)"""
 
     depth: int
     rate: float
@@ -341,37 +335,9 @@ class Training:
     residual: np.ndarray
 
 
-@cache
-def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
-    """Train one small net for every rate of RATES, without and with the direct path, all side by side.
-
-    The task: 32 random inputs, each with a random sign to tell; f(h) = W tanh(h), plain gradient descent.
-    -> squared error by path, rate and step  # (2, len(RATES), STEPS + 1)
-    """
-    generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(32, width, generator=generator)
-    signs = torch.randn(32, generator=generator).sign()
-    first = torch.randn(depth, width, width, generator=generator) * 0.6 / math.sqrt(width)
-    reader = torch.randn(width, generator=generator) / width
-    nets = 2 * len(RATES)
-    weights = first.repeat(nets, 1, 1, 1).requires_grad_()  # (nets, depth, D, D)
-    direct = torch.tensor([0.0] * len(RATES) + [1.0] * len(RATES))[:, None, None]
-    rates = torch.tensor(RATES * 2)[:, None, None, None]
-    losses = []
-    for _step in range(STEPS + 1):
-        h = inputs.repeat(nets, 1, 1)  # (nets, 32, D)
-        for layer in range(depth):
-            h = direct * h + torch.tanh(h) @ weights[:, layer].transpose(1, 2)
-        loss = ((h @ reader) - signs).square().mean(dim=1)  # (nets,)
-        losses.append(loss.detach().clone())
-        (gradient,) = torch.autograd.grad(loss.sum(), weights)
-        weights = (weights.detach() - rates * gradient).requires_grad_()
-    return torch.stack(losses, dim=1).view(2, len(RATES), STEPS + 1).numpy()
-
-
 def training_compared(depth: int, rate: float) -> Training:
     """The losses of both nets of this depth at this learning rate."""
-    plain, with_path = train_all_rates(depth)[:, RATES.index(rate)]
+    plain, with_path = learning_rates.train_all_rates(depth)[:, learning_rates.RATES.index(rate)]
     return Training(depth, rate, plain, with_path)
 
 
@@ -383,7 +349,7 @@ class LearningRate(Explorer):
         self._draw()
         controls = {
             "depth": choose(_("number of layers"), [(str(n), n) for n in (2, 6, 12, 24)], 12),
-            "rate": stops(_("learning rate"), [(f"{rate:g}", rate) for rate in RATES], 0.1),
+            "rate": stops(_("learning rate"), [(f"{rate:g}", rate) for rate in learning_rates.RATES], 0.1),
         }
         super().__init__(controls, [[self.figure]])
 
@@ -391,7 +357,7 @@ class LearningRate(Explorer):
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
-        axes.set_xlim(0, STEPS)
+        axes.set_xlim(0, learning_rates.STEPS)
         axes.set_ylim(0, 2.6)
         axes.grid(True)
         axes.set_xlabel(_("training step"))
@@ -402,10 +368,9 @@ class LearningRate(Explorer):
         self.figure.moving(self.plain, self.with_path)
 
     def show(self, result: Training) -> None:
-        steps = np.arange(STEPS + 1)
+        steps = np.arange(learning_rates.STEPS + 1)
         self.plain.set_data(steps, np.clip(result.plain, 0, 2.6))
         self.with_path.set_data(steps, np.clip(result.residual, 0, 2.6))
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Training) -> str:
@@ -422,14 +387,12 @@ class LearningRate(Explorer):
 
 def outcome(losses: np.ndarray) -> str:
     """What a training did, in words: learned, learned a little, stood still or failed."""
-    start, end = float(losses[0]), float(np.mean(losses[-10:]))
-    if not np.isfinite(end) or end > 1.1 * start:
-        return _("fails (the loss grows beyond its start)")
-    if end < 0.25 * start:
-        return _("learns (the loss falls below a quarter)")
-    if end < 0.9 * start:
-        return _("learns a little")
-    return _("stands still")
+    return {
+        "fails": _("fails (the loss grows beyond its start)"),
+        "learns": _("learns (the loss falls below a quarter)"),
+        "learns a little": _("learns a little"),
+        "stands still": _("stands still"),
+    }[learning_rates.outcome(losses)]
 
 
 # ---- questions ----
@@ -479,4 +442,21 @@ def guess_broadcast() -> Guess:
             _("It adds the one row to all three positions and says nothing"),
             _("It adds to the first position only"),
         ],
+    )
+
+
+def guess_deep_rate() -> Guess:
+    """Whether a deeper net with the direct path bears the same learning rate."""
+    options = {
+        "learns": _("Yes: the direct path keeps the gradient alive there as well"),
+        "stands still": _("No, it stands still: no gradient arrives any more"),
+        "fails": _("No, it fails: its loss grows without end"),
+    }
+    return Guess(
+        _(
+            "With the direct path, a net of 12 layers learns even at the learning rate 1. "
+            "Does one of 24 layers, too?"
+        ),
+        checks.deep_net_at_a_large_rate,
+        options=[options[name] for name in checks.OUTCOMES],
     )

@@ -96,7 +96,6 @@ class Filters(Explorer):
                 inside = share > 0.72
                 text.set_x(share - 0.02 if inside else share + 0.02)
                 text.set_ha("right" if inside else "left")
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Filtered) -> str:
@@ -168,7 +167,6 @@ class Draws(Explorer):
         for bars, heights in ((self.theory, result.probabilities), (self.counted, result.shares)):
             for bar, height in zip(bars, heights):
                 bar.set_height(height)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Drawn) -> str:
@@ -295,7 +293,6 @@ class Loop(Explorer):
             bar.set_height(share)
             name.set_text(f"{token}\n{percent_label(share)}" if share > 0 else "✗")
             name.set_y(share + 0.01)
-        self.figure.alt = self.sentence(result)
         self.figure.refresh()
 
     def sentence(self, result: Written) -> str:
@@ -366,4 +363,20 @@ def guess_order() -> Guess:
         _("You raise the temperature from 0.5 to 1.5. What stays as it is?"),
         checks.what_temperature_keeps,
         options=[_("the probabilities"), _("the order of the tokens"), _("the entropy")],
+    )
+
+
+def guess_limit() -> Guess:
+    """What a lower limit does to the text."""
+    return Guess(
+        _(
+            "The same seed, once with at most 40 tokens, once with at most 5. "
+            "What becomes of the text under the lower limit?"
+        ),
+        checks.text_under_a_limit,
+        options=[
+            _("the same first five tokens, then it breaks off"),
+            _("a shorter text that comes to an end in five tokens"),
+            _("another text from the first token on"),
+        ],
     )
