@@ -29,6 +29,7 @@
   // Messages to the kernel that it has not yet done with.
   const underWay = new Set();
   const watched = new WeakSet();
+  let echoes = 0; // values the kernel sent back as they came
   const watch = (connection) => {
     if (watched.has(connection)) return;
     watched.add(connection);
@@ -36,6 +37,7 @@
       const isDone = msg.header.msg_type === "status" && msg.content.execution_state === "idle";
       if (direction === "send" && msg.channel === "shell") underWay.add(msg.header.msg_id);
       else if (isDone) underWay.delete(msg.parent_header.msg_id);
+      if (msg.content?.data?.method === "echo_update") echoes += 1;
     });
   };
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -69,6 +71,8 @@
       wrong.push(".jupyter-widgets-error-widget", ".tokenwerk-message");
       return all(wrong.join(",")).map((node) => node.textContent.trim()).filter(Boolean);
     },
+    echoes: () => echoes,
+    toolbar: () => all(".jp-NotebookPanel-toolbar [data-jp-item-name]").map((item) => item.dataset.jpItemName),
     // Anything that lies over the page and wants to be answered.
     popUps: () => all(".jp-Dialog, .Toastify__toast").map((node) => node.innerText),
 

@@ -194,6 +194,17 @@ def test_each_slider_moved_by_keyboard_changes_its_picture_and_its_caption(noteb
     assert standing == []
 
 
+def test_no_slider_waits_for_an_echo_or_for_the_toolbar(notebook):
+    """Both are switched off, a few milliseconds each; the rest of the toolbar stays."""
+    explorer = next(explorers(notebook))
+    press(sliders(explorer)[0], "ArrowRight")
+    settled(notebook, explorer)
+    press_reset(explorer)
+    assert notebook.ask("echoes") == 0
+    toolbar = set(notebook.ask("toolbar"))
+    assert "executionProgress" not in toolbar and {"run", "interrupt", "restart"} <= toolbar
+
+
 def test_each_choice_and_switch_changes_its_picture_or_its_caption(notebook):
     standing = []
     for number, explorer in enumerate(explorers(notebook)):

@@ -194,6 +194,16 @@ function pixelsOf(table) {
     (255 << 24) | (bytes[3 * i + 2] << 16) | (bytes[3 * i + 1] << 8) | bytes[3 * i]);
 }
 
+// All colours of a table in a row, for the legend.
+function stripOf(pixels) {
+  const strip = Object.assign(document.createElement("canvas"), { width: pixels.length, height: 1 });
+  const pen = strip.getContext("2d");
+  const image = pen.createImageData(pixels.length, 1);
+  new Uint32Array(image.data.buffer).set(pixels);
+  pen.putImageData(image, 0, 0);
+  return strip;
+}
+
 function colourIndex(value, [low, high]) {
   return Math.min(255, Math.max(0, Math.floor(((value - low) / (high - low)) * 256)));
 }
@@ -340,7 +350,9 @@ class Matrix {
     this.colours = neutral;
     this.tables = {};
     for (const [kind, { table, white }] of Object.entries(tables)) {
-      this.tables[kind] = { pixels: pixelsOf(table), white: new Uint8Array(bytesOf({ data: white })) };
+      const pixels = pixelsOf(table);
+      const inks = Array.from(new Uint8Array(bytesOf({ data: white })), (is) => (is ? "#ffffff" : "#000000"));
+      this.tables[kind] = { pixels, inks, strip: stripOf(pixels) };
     }
     this.pattern = null;
     this.repaint(true);
@@ -497,15 +509,17 @@ class Matrix {
     if (this.root.clientWidth !== this.width || this.missed) this.rearrange();
   }
 
-  font(size, weight = "") {
-    return `${weight} ${size * this.ratio}px ${this.family}`;
+  // To set a canvas's font costs as much as to write a number, even where it is the same.
+  useFont(size, weight = "") {
+    const font = `${weight} ${size * this.ratio}px ${this.family}`;
+    if (font !== this.fontInUse) this.pen.font = this.fontInUse = font;
   }
 
   // Width of a text in page pixels at label size.
   measure(text, weight = "") {
     const key = weight + text;
     if (!this.widths.has(key)) {
-      this.pen.font = this.font(LABEL_SIZE, weight);
+      this.useFont(LABEL_SIZE, weight);
       this.widths.set(key, this.pen.measureText(text).width / this.ratio);
     }
     return this.widths.get(key);
@@ -569,6 +583,7 @@ class Matrix {
 
   arrangeCanvas() {
     const { fullWidth, height } = this.plan;
+    this.fontInUse = null; // a canvas of new size has forgotten it
     this.canvas.width = Math.round(fullWidth * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
     this.canvas.style.width = `${this.canvas.width / this.ratio}px`;
@@ -620,7 +635,7 @@ class Matrix {
   }
 
   write(text, x, y, { size = LABEL_SIZE, weight = "", align = "left", colour = this.colours.ink } = {}) {
-    this.pen.font = this.font(size, weight);
+    this.useFont(size, weight);
     this.pen.textAlign = align;
     this.pen.fillStyle = colour;
     this.pen.fillText(text, x * this.ratio, y * this.ratio);
@@ -777,33 +792,30 @@ class Matrix {
   paintPrint(panel, { x, y }, size) {
     const [, rows, columns] = this.shape;
     const { cell } = this.plan;
+    const { inks } = this.tables[this.model.get("kind")];
+    const digits = this.model.get("digits");
     this.pen.textAlign = "center";
     for (let row = 0, index = panel * rows * columns; row < rows; row++) {
       for (let column = 0; column < columns; column++, index++) {
-        if (this.allowed && !this.allowed[index]) continue;
+        const value = this.values[index];
+        if ((this.allowed && !this.allowed[index]) || (!size && Number.isFinite(value))) continue;
         const [left, top] = [x + column * cell, y + row * cell];
-        if (!Number.isFinite(this.values[index])) this.printSpecial(this.values[index], left, top);
-        else if (size) this.printNumber(this.values[index], left, top, size);
+        if (!Number.isFinite(value)) this.printSpecial(value, left, top);
+        else this.print(fixed(value, digits), left, top, size, inks[colourIndex(value, this.limits)]);
       }
     }
   }
 
-  printNumber(value, x, y, size) {
-    const white = this.tables[this.model.get("kind")].white[colourIndex(value, this.limits)];
-    this.pen.fillStyle = white ? "#ffffff" : "#000000";
-    this.print(fixed(value, this.model.get("digits")), x, y, size);
-  }
-
   printSpecial(value, x, y) {
     const size = Math.min(PRINT_SIZE * 1.2, this.plan.cell * 0.36);
-    this.pen.fillStyle = this.pen.strokeStyle = this.colours.ink;
     if (size < 6) this.drawSpecial(value, x, y);
-    else this.print(special(value), x, y, size);
+    else this.print(special(value), x, y, size, this.colours.ink);
   }
 
   // Centred in a cell whose last pixel belongs to the grid.
-  print(text, x, y, size) {
-    this.pen.font = this.font(size);
+  print(text, x, y, size, colour) {
+    this.useFont(size);
+    this.pen.fillStyle = colour;
     const half = this.plan.cell / 2 - 0.5;
     this.pen.fillText(text, (x + half) * this.ratio, (y + half + size * 0.36) * this.ratio);
   }
@@ -812,6 +824,7 @@ class Matrix {
   drawSpecial(value, x, y) {
     const [{ cell }, r] = [this.plan, this.ratio];
     const [middleX, middleY, arm] = [(x + cell / 2) * r, (y + cell / 2) * r, cell * 0.28 * r];
+    this.pen.strokeStyle = this.colours.ink;
     this.pen.lineWidth = Math.max(1, r * 0.8);
     this.pen.beginPath();
     const lean = Number.isNaN(value) ? arm : 0;
@@ -861,14 +874,7 @@ class Matrix {
   }
 
   paintBar(x, y) {
-    const table = this.tables[this.model.get("kind")].pixels;
-    const strip = document.createElement("canvas");
-    [strip.width, strip.height] = [table.length, 1];
-    const pen = strip.getContext("2d");
-    const image = pen.createImageData(table.length, 1);
-    new Uint32Array(image.data.buffer).set(table);
-    pen.putImageData(image, 0, 0);
-    this.stretch(strip, x, y, BAR.width, BAR.height);
+    this.stretch(this.tables[this.model.get("kind")].strip, x, y, BAR.width, BAR.height);
     this.outline(this.colours.frame, x, y, BAR.width, BAR.height, 1);
   }
 }
