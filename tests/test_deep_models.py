@@ -33,10 +33,10 @@ def gpt2(tmp_path_factory):
 def test_an_explorer_reads_a_model_of_twelve_blocks(gpt2, build, move):
     explorer = build(pretrained=gpt2)
     explorer.set(text=TEXT)
-    before = explorer.caption.value, explorer.png()
+    before = explorer.caption.value, explorer.still()
     explorer.set(**move)
     assert explorer.error is None, explorer.message.value
-    assert explorer.caption.value != before[0] and explorer.png() != before[1]
+    assert explorer.caption.value != before[0] and explorer.still() != before[1]
     explorer.close()
 
 

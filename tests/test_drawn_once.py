@@ -58,7 +58,7 @@ def test_what_has_moved_looks_as_if_everything_had_been_drawn_anew():
     fresh.set(length=4, context=3)
     fresh.figure.dark = True
     assert moved == fresh.figure.pixels.tobytes()
-    assert window.figure.png() == fresh.figure.png()
+    assert window.figure.still() == fresh.figure.still()
 
 
 def test_ticks_made_after_the_page_became_dark_are_bright():

@@ -19,6 +19,7 @@ from tokenwerk_helpers.explorers.numbers import grouped, number, percent, percen
 from tokenwerk_helpers.explorers.running import Runner
 from tokenwerk_helpers.views.figure import LiveFigure
 from tokenwerk_helpers.views.matrix import MatrixView
+from tokenwerk_helpers.views.still import SCALE
 from tokenwerk_helpers.views.turns import TURN
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -183,14 +184,14 @@ def test_a_closed_explorer_is_let_go(monkeypatch):
 def test_every_chapter_has_its_picture_and_a_sentence():
     for notebook in book.CHAPTERS:
         here = you_are_here(notebook)
-        assert here.png().startswith(b"\x89PNG")
+        assert here.still().width == SCALE * here.width
         assert book.title(notebook) in here.alt
     with pytest.raises(ValueError, match="no notebook"):
         you_are_here("99_nowhere")
 
 
 def test_the_chapters_of_the_book_light_up_different_parts():
-    pictures = {name: you_are_here(name).png() for name in book.CHAPTERS}
+    pictures = {name: you_are_here(name).still().tobytes() for name in book.CHAPTERS}
     assert len(set(pictures.values())) >= len(pictures) - 1  # 00 and 08 both show the whole
 
 

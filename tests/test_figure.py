@@ -1,6 +1,5 @@
 """The live figure, the still twin and the style they share."""
 
-import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,15 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
-from PIL import Image
 
 from tokenwerk_helpers.views import style
 from tokenwerk_helpers.views.figure import LiveFigure, Texts, changes
 from tokenwerk_helpers.views.still import GAP, stacked
-
-
-def pixels(png: bytes) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
 
 
 def count(picture: np.ndarray, colour: str) -> int:
@@ -131,10 +125,9 @@ def test_refresh_draws_only_what_moved(live, monkeypatch):
 
 def test_the_still_is_on_light_paper_whatever_the_theme_of_the_page(live):
     live.refresh()
-    light = live.png()
+    light = live.still()
     live.dark = True
-    assert np.array_equal(pixels(live.png()), pixels(light))
-    assert tuple(pixels(light)[0, 0]) == (255, 255, 255)
+    assert live.still() == light and light.getpixel((0, 0)) == (255, 255, 255)
 
 
 def test_the_dark_theme_changes_paper_and_roles_and_is_undone_by_the_light_one(live):
@@ -152,11 +145,11 @@ def test_a_denser_screen_gets_more_pixels_and_the_still_stays(live):
     live.refresh()
     height, width, _ = live.pixels.shape
     assert (width, height) == (4 * 96, 2 * 96) and live.width == width
-    still = live.png()
+    still = live.still()
     for density, scale in ((2.0, 2), (7.0, 3), (0.5, 1)):  # beyond the limits nothing is gained
         live.density = density
         assert live.pixels.shape == (scale * height, scale * width, 4)
-        assert np.array_equal(pixels(live.png()), pixels(still))
+        assert live.still() == still
     assert live.width == width
 
 
@@ -183,7 +176,7 @@ def test_two_threads_draw_one_after_the_other(monkeypatch):
     monkeypatch.setattr(FigureCanvasAgg, "draw", draw)
     views = [LiveFigure(2, 1) for _ in range(4)]
     with ThreadPoolExecutor(len(views)) as pool:
-        list(pool.map(lambda view: (view.redraw(), view.png()), views))
+        list(pool.map(lambda view: (view.redraw(), view.still()), views))
     assert len(most) == 2 * len(views) and max(most) == 1
 
 
@@ -204,12 +197,12 @@ def test_a_figure_that_moves_leaves_no_artists_behind(live):
 
 def test_a_still_keeps_size_and_place_of_each_view(live):
     live.refresh()
-    one = live.png()
-    page = pixels(stacked([[one, one], [one]]))
-    height, width, _ = pixels(one).shape
+    one = live.still()
+    page = np.asarray(stacked([[one, one], [one]]))
+    width, height = one.size
     assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
-    assert np.array_equal(page[:height, width + GAP :], pixels(one))
-    assert np.array_equal(page[height + GAP :, :width], pixels(one))
+    assert np.array_equal(page[:height, width + GAP :], np.asarray(one))
+    assert np.array_equal(page[height + GAP :, :width], np.asarray(one))
 
 
 @pytest.mark.parametrize("kind", ["sequential", "diverging"])
@@ -361,8 +354,8 @@ def test_stamps_do_not_pile_up():
 
 def test_a_row_too_long_for_the_page_goes_on_below(live):
     live.refresh()
-    one = live.png()
-    height, width, _ = pixels(one).shape
-    page = pixels(stacked([[one, one, one]]))  # three of 768 pixels
+    one = live.still()
+    width, height = one.size
+    page = np.asarray(stacked([[one, one, one]]))  # three of 768 pixels
     assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
-    assert np.array_equal(page[height + GAP :, :width], pixels(one))
+    assert np.array_equal(page[height + GAP :, :width], np.asarray(one))

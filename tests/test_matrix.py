@@ -32,7 +32,7 @@ def weights(n: int = 1, size: int = 5) -> np.ndarray:
 
 def pixels(view: MatrixView, scale: float = 2.0) -> np.ndarray:
     """The still as an array.  # (height, width, 3)"""
-    return np.asarray(Image.open(io.BytesIO(view.png(scale))).convert("RGB"))
+    return np.asarray(view.still(scale))
 
 
 def cell_pixels(view: MatrixView, row: int, column: int, panel: int = 0, scale: float = 2.0) -> np.ndarray:
@@ -323,7 +323,7 @@ def test_masked_cells_are_hatched_and_never_show_their_value():
     assert (np.ptp(hatched.astype(int), axis=1) < 12).all()  # and both grey
     assert len(np.unique(cell_pixels(view, 4, 0).reshape(-1, 3), axis=0)) == 1
     other = np.where(CAUSAL, values, 0.9)
-    assert MatrixView(other, allowed=CAUSAL).png() == MatrixView(values, allowed=CAUSAL).png()
+    assert MatrixView(other, allowed=CAUSAL).still() == MatrixView(values, allowed=CAUSAL).still()
 
 
 def test_masked_cells_have_no_part_in_the_range_of_the_colours():
@@ -358,14 +358,14 @@ def test_a_label_is_drawn_letter_by_letter(label):
         figure = Still(view, 680).draw(1)
     assert not any(text.get_parse_math() for text in figure.axes[0].texts)
     assert [text.get_text() for text in figure.axes[0].texts].count(label) == 4
-    assert view.png()
+    assert view.still()
 
 
 def test_a_still_never_warns_about_letters_the_font_lacks():
     view = MatrixView(np.zeros((4, 4)), rows=["😀", "漢字", "e\u0301", "\u200d\U0001f9d1"], titles="한국어")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert view.png()
+        assert view.still()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 24), (24, 1), (64, 64), (8, 12, 12), (3, 64, 64)])
@@ -407,10 +407,10 @@ def test_a_marked_cell_is_framed():
 
 def test_the_still_has_light_paper_twice_the_pixels_and_the_same_bytes_each_time():
     view = MatrixView(weights(), rows=TOKENS)
-    once, twice = (Image.open(io.BytesIO(view.png(scale))) for scale in (1, 2))
+    once, twice = (view.still(scale) for scale in (1, 2))
     assert (once.width * 2, once.height * 2) == twice.size
     assert twice.convert("RGB").getpixel((2, 2)) == (255, 255, 255)
-    assert view.png() == MatrixView(weights(), rows=TOKENS).png()
+    assert view.still() == MatrixView(weights(), rows=TOKENS).still()
 
 
 def test_the_mime_bundle_holds_widget_picture_and_sentence():

@@ -141,7 +141,7 @@ def test_copying_appears_between_step_800_and_1600_and_after_pronouns_and_names(
 
 def test_the_legend_stands_where_no_curve_runs(scrubber):
     scrubber.reset()
-    scrubber.figure.png()
+    scrubber.figure.still()
     ability = scrubber.figure.figure.axes[1]
     box = ability.get_legend().get_window_extent()
     for curve in ability.get_lines():

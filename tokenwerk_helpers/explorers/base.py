@@ -20,11 +20,11 @@ from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
+from PIL import Image
 
 from ..language import _
-from ..views.figure import with_still
 from ..views.matrix import MatrixView
-from ..views.still import stacked
+from ..views.still import stacked, with_still
 from ..views.text import LiveText
 from ..views.turns import TURN, in_turn
 from .cells import close_twins, close_widgets
@@ -43,7 +43,7 @@ class Explorer:
     """Controls that drive one computation and its views.
 
     `controls` maps the names of `compute`'s arguments to widgets with a `value`; `rows` holds the views from
-    top to bottom, each row from left to right. A view is a widget with `.png() -> bytes`.
+    top to bottom, each row from left to right. A view is a widget with `.still() -> Image`.
     """
 
     def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
@@ -145,9 +145,9 @@ class Explorer:
         self.error = error
         self.message.value = str(error) if isinstance(error, ReaderMistake) else in_words(error)
 
-    def png(self) -> bytes:
+    def still(self) -> Image.Image:
         """The still twin: the views as they stand, on light paper."""
-        return stacked([[view.png() for view in row] for row in self.rows])
+        return stacked([[view.still() for view in row] for row in self.rows])
 
     def close(self) -> None:
         """Let go of the widgets and their callbacks."""
@@ -176,7 +176,7 @@ class Explorer:
 
     @in_turn
     def _repr_mimebundle_(self, **_kwargs):
-        return with_still(self.widget._repr_mimebundle_(), self.png(), self.caption.value)
+        return with_still(self.widget._repr_mimebundle_(), self.still(), self.caption.value)
 
 
 def _share_width(row: list) -> None:

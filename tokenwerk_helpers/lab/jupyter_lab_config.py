@@ -15,9 +15,9 @@ c = get_config()  # noqa: F821
 # Sliders answer without the server's stall of 40 ms (see tokenwerk_helpers/server.py).
 c.ServerApp.kernel_websocket_connection_class = "tokenwerk_helpers.server.PromptWebsocketConnection"
 
-# Nor does a slider wait for what one reader does not need, two to four milliseconds each: the kernel's echo of
-# every value, for a second page on the same kernel, and the toolbar's circle, which draws itself anew for every
-# message (switched off in overrides.json; the status bar still tells whether the kernel is busy).
+# Nor do they wait for what one reader does not need, some milliseconds each: the kernel's echo of each value,
+# meant for a second page on the same kernel, and the toolbar's circle, drawn anew for every message (switched
+# off in overrides.json; the status bar still tells whether the kernel is busy).
 os.environ.setdefault("JUPYTER_WIDGETS_ECHO", "0")
 
 # Nothing pops up and nothing is asked of the network: no news, no look for updates, no list of extensions.

@@ -8,7 +8,6 @@ Two lines by hand:
 then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 """
 
-import io
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,11 +25,11 @@ from matplotlib.transforms import IdentityTransform
 from PIL import Image
 
 from . import style
+from .still import SCALE, photograph, with_still
 from .turns import in_turn
 
 HERE = Path(__file__).parent
 CSS_PIXELS_PER_INCH = 96
-STILL_SCALE = 2.0  # image pixels for each pixel of the page
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
 
 
@@ -184,7 +183,7 @@ class LiveFigure(anywidget.AnyWidget):
             self._send_pixels(before=None)
 
     @in_turn
-    def png(self, scale: float = STILL_SCALE) -> bytes:
+    def still(self, scale: float = SCALE) -> Image.Image:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
         live_dpi, dark = self.figure.dpi, self.dark
         if dark:
@@ -193,7 +192,7 @@ class LiveFigure(anywidget.AnyWidget):
         try:
             self.canvas.draw()
             self._draw_moving()
-            return _png(self.canvas)
+            return photograph(self.canvas)
         finally:
             self.figure.set_dpi(live_dpi)
             if dark:
@@ -226,7 +225,7 @@ class LiveFigure(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs):
         if self.pixels is None:
             self.refresh()
-        return with_still(super()._repr_mimebundle_(**kwargs), self.png(), self.alt)
+        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), self.alt)
 
 
 class Texts:
@@ -249,24 +248,6 @@ class Texts:
             text.set_visible(False)
 
 
-def with_still(bundle, png: bytes, sentence: str, scale: float = STILL_SCALE):
-    """The widget's mime bundle with its still twin beside it: a picture and a sentence."""
-    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-    width = Image.open(io.BytesIO(png)).width
-    still = {"image/png": png, "text/plain": sentence}
-    return {**data, **still}, {**metadata, "image/png": {"width": round(width / scale)}}
-
-
 def _words(pixels: np.ndarray) -> np.ndarray:
     """Each pixel's four bytes as one word.  # (H, W, 4) -> (H, W)"""
     return pixels.view(np.uint32)[..., 0]
-
-
-def _png(canvas: FigureCanvasAgg) -> bytes:
-    """The canvas as PNG."""
-    file = io.BytesIO()
-    # Opaque: a transparent picture with dark text would vanish on a dark page.
-    Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB").save(
-        file, format="PNG", compress_level=9
-    )
-    return file.getvalue()

@@ -18,9 +18,10 @@ from pathlib import Path
 import anywidget
 import numpy as np
 import traitlets
+from PIL import Image
 
 from . import style
-from .figure import with_still
+from .still import SCALE, with_still
 from .turns import in_turn
 
 HERE = Path(__file__).parent
@@ -296,7 +297,7 @@ class MatrixView(anywidget.AnyWidget):
             self._edit_callbacks.append(callback)
 
     @in_turn
-    def png(self, scale: float = 2.0, width: int = 680) -> bytes:
+    def still(self, scale: float = SCALE, width: int = 680) -> Image.Image:
         """The still twin: the matrix on light paper, at most `width` page pixels wide."""
         from .matrix_still import draw  # here, since it needs this module's numbers and colours
 
@@ -357,4 +358,4 @@ class MatrixView(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs):
         n, R, C = self.values.shape
         sentence = self.alt or f"{n} × {R} × {C}"
-        return with_still(super()._repr_mimebundle_(**kwargs), self.png(), sentence)
+        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), sentence)

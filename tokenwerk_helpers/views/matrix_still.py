@@ -3,7 +3,6 @@
 Everything is placed in page pixels on one pair of axes that fills the figure, y downwards as in the browser.
 """
 
-import io
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -15,9 +14,11 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
+from PIL import Image
 
 from . import style
 from .matrix import colour_index, colour_limits, fixed, neutral_colours, table_with_ink
+from .still import photograph
 
 POINTS = 72 / 96  # points in a page pixel
 PADDING, GAP = 8, 14
@@ -356,8 +357,8 @@ def limit_text(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def draw(view, scale: float, width: float) -> bytes:
-    """The view as PNG."""
-    file = io.BytesIO()
-    Still(view, width).draw(scale).savefig(file, format="png", dpi="figure", metadata={"Software": None})
-    return file.getvalue()
+def draw(view, scale: float, width: float) -> Image.Image:
+    """The view as a picture."""
+    canvas = Still(view, width).draw(scale).canvas
+    canvas.draw()
+    return photograph(canvas)
