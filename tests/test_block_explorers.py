@@ -1,7 +1,6 @@
 """06_block: the two sums, the walk through a block, dropout, and where the norm sits."""
 
 import asyncio
-import io
 import time
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 from torch import nn
 
 from tokenwerk_helpers import corpus, tokenizer
@@ -157,7 +155,7 @@ def test_any_text_is_read_and_one_that_is_too_long_is_refused_in_words(make, mod
     for text in ("", "$x$ <b>& „ä“", "🦊", "ein " * 10):
         explorer.set(text=text)
         assert explorer.error is None, explorer.message.value
-        assert explorer.png()
+        assert explorer.still()
     explorer.set(text="ein " * 60)
     assert "40" in explorer.message.value
     explorer.set(text="Ein Fuchs")
@@ -184,7 +182,7 @@ def test_contributions_and_stream_are_those_of_a_forward_pass_by_hand(model):
 def test_the_stream_of_a_deep_wide_model_can_be_drawn():
     stream = explorers.ResidualStream(small_model(blocks=6, width=48))
     walk = explorers.BlockWalk(stream.reading.pretrained)
-    assert Image.open(io.BytesIO(stream.png())).width < 2 * 900
+    assert stream.still().width < 2 * 900
     assert walk.matrix.values.shape[2] == explorers.SHOWN
     assert "ersten 32 von 48" in walk.caption.value
 
@@ -556,6 +554,24 @@ def test_the_guesses_know_right_from_wrong():
         assert checks.ten_times_the_input(answer).correct is False
     assert [checks.what_is_missing(i).correct for i in range(4)] == [False, True, False, False]
     assert [checks.dropout_in_eval(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.contribution_beside_the_stream(i).correct for i in range(3)] == [False, False, True]
+    assert [checks.gradient_without_norm(i).correct for i in range(3)] == [False, False, True]
+
+
+def test_the_question_about_contributions_measures_what_the_view_shows():
+    """Its option beside the mean over positions, blocks and parts that the view draws."""
+    stream = explorers.ResidualStream()
+    assert stream.settings["text"] == checks.STORY
+    assert checks.RELATIVE[2] == pytest.approx(stream.result.shares.mean(), abs=0.3)
+    stream.close()
+
+
+def test_the_question_about_the_gradient_without_norm_has_the_views_numbers():
+    view = placement_explorers.GradientsAtStart()
+    view.set(blocks=12)
+    last = {norm: gradients[-1] for norm, gradients in view.result.gradients.items()}
+    assert last["none"] > 100 * last["post"]
+    view.close()
 
 
 def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
@@ -568,7 +584,8 @@ def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
 def test_every_guess_can_be_shown_and_judged():
     guesses = [
         explorers.guess_ten_times(), explorers.guess_second_sum(), explorers.guess_norm_parameters(),
-        explorers.guess_dropout(), placement_explorers.guess_deep(),
+        explorers.guess_dropout(), explorers.guess_contribution(), placement_explorers.guess_deep(),
+        placement_explorers.guess_no_norm(),
     ]  # fmt: skip
     for guess in guesses:
         assert guess.judge().correct is None

@@ -392,6 +392,8 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.deciding_position(i).correct for i in range(3)] == [False, False, True]
     assert [checks.part_missed_most(i).correct for i in range(3)] == [False, False, True]
     assert explorers.guess_missing_part().judge().correct is None
+    assert [checks.own_words_or_typed(i).correct for i in range(3)] == [True, False, False]
+    assert explorers.guess_own_words().judge().correct is None
     assert checks.saved_by_tying(800).correct and checks.saved_by_tying(100).correct is False
     for guess in (explorers.guess_shape(), explorers.guess_position(), explorers.guess_tied()):
         assert guess.judge().correct is None

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from tokenwerk_helpers import model
+from tokenwerk_helpers import model, pretrained
 from tokenwerk_helpers.checks import mlp as checks
 from tokenwerk_helpers.explorers import mlp as explorers
+from tokenwerk_helpers.trace import trace
 
 
 def test_eight_components_become_thirty_two_and_eight_again():
@@ -174,6 +175,18 @@ def test_a_chosen_neuron_is_shown_even_if_it_is_quiet_and_any_text_is_read(neuro
 def test_the_guesses_know_right_from_wrong():
     for check in (checks.gelu_of_minus_one, checks.ten_linear_layers, checks.swapped_positions):
         assert [check(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.share_of_positive_neurons(i).correct for i in range(3)] == [False, False, True]
+    assert explorers.guess_positive().judge().correct is None
+
+
+def test_half_of_the_neurons_are_above_zero_before_training_as_the_check_says():
+    shipped = pretrained.load()
+    ids = torch.tensor([[shipped.tokenizer.start, *shipped.tokenizer.encode(checks.STORY)]])
+    torch.manual_seed(0)
+    untrained = model.Decoder(shipped.model.config)
+    blocks = range(untrained.config.blocks)
+    hidden = torch.cat([trace(untrained, ids)[f"blocks.{block}.mlp.activation"] for block in blocks])
+    assert (hidden > 0).float().mean().item() == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -82,3 +82,11 @@ class TestNotebook:
             for source in code
         ]
         assert any(exercises), "no exercise"
+
+    def test_every_live_view_comes_after_a_question_of_its_own(self, path):
+        asked = path.stem == "00_start"  # its first view teaches the slider; the question after it goes back
+        for source in cells(path, "code"):
+            asked = asked or bool(re.search(r"\bguess_\w+\(", source))
+            if view := re.match(r"\w+\.([A-Z]\w+)\(.*\)\Z", source.strip().splitlines()[-1]):
+                assert asked, f"no question before {view[1]}"
+                asked = False

@@ -213,6 +213,8 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.cost_of_heads(option).correct for option in range(3)] == [False, True, False]
     assert checks.cost_of_own_head(800).correct and not checks.cost_of_own_head(100).correct
     assert [checks.larger_share_of_token_table(option).correct for option in range(3)] == [True, False, False]
+    assert [checks.left_out_at_large_width(option).correct for option in range(3)] == [False, False, True]
+    assert explorers.guess_left_out().judge().correct is None
     assert explorers.guess_heads().options[1].startswith("Genau so viele")
     assert explorers.guess_share().options[0] == "GPT-2 small"
 

@@ -188,6 +188,15 @@ def test_the_guesses_know_right_from_wrong():
     assert checks.row_sum(1).correct and not checks.row_sum(100).correct and not checks.row_sum(5).correct
     assert [checks.shift_of_all_scores(i).correct for i in range(3)] == [False, True, False]
     assert checks.spread_of_scores(4).correct and not checks.spread_of_scores(16).correct
+    assert [checks.heads_merged_without_transpose(i).correct for i in range(3)] == [False, True, False]
+    assert [checks.what_the_pronoun_is_read_from(i).correct for i in range(3)] == [False, False, True]
+    for guess in (explorers.guess_transpose(), explorers.guess_pronoun()):
+        assert guess.judge().correct is None
+
+
+def test_the_heads_show_what_the_question_about_the_pronoun_found(heads):
+    heads.reset()
+    assert "auf „Eine“" in heads.caption.value
 
 
 def scores(q, k):

@@ -5,10 +5,14 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from .. import norm_placement
+from .. import norm_placement, pretrained
 from ..language import _
 from ..model import Block, Config, residual
+from ..trace import trace
 from .feedback import Feedback, attempt, draws_aside, right, wrong
+
+STORY = "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."  # what the model reads
+RELATIVE = (0.1, 0.5, 1.5)  # the options of `contribution_beside_the_stream`
 
 
 class SmallBlock(nn.Module):
@@ -102,6 +106,35 @@ def dropout_in_eval(answer: int) -> Feedback:
             _("Right: nothing is dropped and nothing is scaled. The same text gives the same numbers.")
         )
     return wrong(_("Look at the two runs after block.eval(). Do they differ?"))
+
+
+def contribution_beside_the_stream(answer: int) -> Feedback:
+    """Which option is the length of a contribution beside the stream, in the shipped model on a story?"""
+    shipped = pretrained.load()
+    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(STORY)]
+    seen = trace(shipped.model, torch.tensor([ids]))
+    shares = []
+    for block in range(shipped.model.config.blocks):
+        for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
+            added, after = seen[f"blocks.{block}.{part}"], seen[f"blocks.{block}.{total}"]  # (1, T, D)
+            shares.append(added.norm(dim=-1) / (after - added).norm(dim=-1))
+    mean = float(torch.cat(shares).mean())
+    if answer == min(range(len(RELATIVE)), key=lambda option: abs(RELATIVE[option] - mean)):
+        return right(_("Right: on average a contribution is even longer than what it is added to."))
+    return wrong(_("“Residual” sounds like little. But nothing in x + f(x) keeps f(x) small."))
+
+
+def gradient_without_norm(answer: int) -> Feedback:
+    """Which option tells how long the gradient in the last of 12 blocks is without any norm?"""
+    without, behind = (norm_placement.gradients_at_start(norm, 12)[-1] for norm in ("none", "post"))
+    truth = 0 if without < behind / 10 else 1 if without < 10 * behind else 2
+    if answer == truth:
+        return right(
+            _("Right: without a norm nothing holds the stream back, and with it the gradient grows.")
+        )
+    if answer == 0:
+        return wrong(_("The direct paths are there, so it does not vanish. What could happen instead?"))
+    return wrong(_("So it would be if the contributions stayed as they are. But what holds them back?"))
 
 
 def deep_and_fast(answer: int) -> Feedback:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import corpus, model, parameters, pretrained, training
+from .. import corpus, model, parameters, pretrained, sampling, training
 from ..language import _
 from ..trace import ablate, running_with
 from .feedback import Feedback, attempt, draws_aside, right, wrong
@@ -47,6 +47,25 @@ def saved_by_tying(answer: float) -> Feedback:
     return wrong(
         _("The head is a table with a row of D numbers for each of the V entries. It is not needed twice.")
     )
+
+
+def own_words_or_typed(answer: int) -> Feedback:
+    """Which option tells how the loop goes on if its first three tokens had been typed by the reader?"""
+    shipped = pretrained.load()
+    encode, decode, end = shipped.tokenizer.encode, shipped.tokenizer.decode, shipped.tokenizer.end
+
+    def written(text: str) -> list[int]:
+        ids = [shipped.tokenizer.start, *encode(text)]
+        return [step.id for step in sampling.generate(shipped.model, ids, 12, temperature=0, eos=end)]
+
+    alone = written("Mia schenkt Jan")
+    helped = written("Mia schenkt Jan" + decode(alone[:3]))
+    truth = 2 if helped[:3] == alone[:3] else 0 if helped[:9] == alone[3:12] else 1
+    if answer == truth:
+        return right(_("Right: it reads the text and nothing else. Who wrote it is not in there."))
+    if answer == 1:
+        return wrong(_("How would it know? At each step it begins anew, with the text alone."))
+    return wrong(_("These words stand in the text already. What came after them before?"))
 
 
 def part_missed_most(answer: int) -> Feedback:

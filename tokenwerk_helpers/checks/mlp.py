@@ -5,9 +5,13 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 
-from .. import model
+from .. import model, pretrained
 from ..language import _
+from ..trace import trace
 from .feedback import Feedback, attempt, draws_aside, right, wrong
+
+STORY = "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."  # what the model reads
+SHARES = (0.75, 0.5, 0.25)  # the options of `share_of_positive_neurons`
 
 
 def gelu_of_minus_one(answer: int) -> Feedback:
@@ -44,6 +48,25 @@ def swapped_positions(answer: int) -> Feedback:
     if answer == (1 if follows else 0):
         return right(_("Right: each position is processed by itself; its result goes where it goes."))
     return wrong(_("The MLP sees one position at a time. Does it know that others exist?"))
+
+
+def share_of_positive_neurons(answer: int) -> Feedback:
+    """Which option is the share of hidden values above zero, in the shipped model on a story?"""
+    shipped = pretrained.load()
+    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(STORY)]
+    seen = trace(shipped.model, torch.tensor([ids]))
+    blocks = range(shipped.model.config.blocks)
+    hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
+    share = float((hidden > 0).float().mean())
+    if answer == min(range(len(SHARES)), key=lambda option: abs(SHARES[option] - share)):
+        return right(
+            _("Right: most are below zero, where GELU lets hardly anything pass. The few others count.")
+        )
+    if SHARES[answer] == 0.5:
+        return wrong(
+            _("So it is before training, when the weights are random. What has training made of it?")
+        )
+    return wrong(_("If nearly all answered to every token, none would say much about this one."))
 
 
 @draws_aside

@@ -5,9 +5,12 @@ from collections.abc import Callable
 
 import torch
 
-from .. import model
+from .. import model, pretrained
 from ..language import _
+from ..trace import trace
 from .feedback import Feedback, attempt, right, wrong
+
+ANTECEDENTS = ("Ente", "Wald", "Eine")  # the options of `what_the_pronoun_is_read_from`
 
 
 def row_sum(answer: float) -> Feedback:
@@ -39,6 +42,37 @@ def spread_of_scores(answer: float) -> Feedback:
     if abs(answer - 16) < 0.5:
         return wrong(_("That would be the variance. The spread is its root."))
     return wrong(_("The variances of independent products add up. So how does the root of their sum grow?"))
+
+
+def heads_merged_without_transpose(answer: int) -> Feedback:
+    """Which option tells what merging the heads without a transpose does?"""
+    x = torch.arange(24.0).view(4, 6)  # (T, D)
+    heads = model.split_heads(x[None], 3)  # (1, H, T, D/H)
+    try:
+        merged = heads.reshape(1, 4, 6)[0]
+        found = 2 if torch.equal(merged, x) else 1
+    except RuntimeError:
+        found = 0
+    if answer == found:
+        return right(_("Right, and nothing warns you: as many numbers, the right shape, the wrong places."))
+    if answer == 0:
+        return wrong(_("As many numbers come out as went in. Does PyTorch ask for more?"))
+    return wrong(_("The numbers of one head lie side by side now. Do those of one position, too?"))
+
+
+def what_the_pronoun_is_read_from(answer: int) -> Feedback:
+    """Which option is the token that a head of the shipped model looks at most before a pronoun?"""
+    shipped = pretrained.load()
+    text = "Eine kleine Ente wohnt im Wald. Heute findet"
+    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(text)]
+    found = shipped.about["heads"]["pronoun"]
+    weights = trace(shipped.model, torch.tensor([ids]))[f"blocks.{found['block']}.attn.weights"]
+    best = int(weights[0, found["head"], -1].argmax())
+    if ANTECEDENTS[answer] == shipped.tokenizer.decode([ids[best]]).strip():
+        return right(_("Right: the article tells the gender as well as the noun does. Measure it below."))
+    if ANTECEDENTS[answer] == "Wald":
+        return wrong(_("That is the nearest noun. But the pronoun would have to be “er” then."))
+    return wrong(_("A person would look there. Which other word gives the gender away already?"))
 
 
 def attention(function: Callable | None) -> Feedback:

@@ -625,6 +625,18 @@ def guess_norm_parameters() -> Guess:
     )
 
 
+def guess_contribution() -> Guess:
+    """How long a contribution is beside the stream."""
+    return Guess(
+        _(
+            "A trained model reads a story. How long, on average, is what Attention or MLP contributes, "
+            "compared with the stream it is added to?"
+        ),
+        checks.contribution_beside_the_stream,
+        options=[_("about a tenth"), _("about a half"), _("longer than the stream itself")],
+    )
+
+
 def guess_dropout() -> Guess:
     """What dropout does in eval mode."""
     return Guess(

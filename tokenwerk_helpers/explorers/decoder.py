@@ -396,6 +396,22 @@ def guess_position() -> Guess:
     )
 
 
+def guess_own_words() -> Guess:
+    """Whether the model tells its own words from a reader's."""
+    return Guess(
+        _(
+            "The loop has appended “ eine Nuss.” to “Mia schenkt Jan”. Now you type these words yourself and "
+            "start it behind them. How does it go on?"
+        ),
+        checks.own_words_or_typed,
+        options=[
+            _("just as it would have without you"),
+            _("differently: these are not its own words"),
+            _("with the same words once more"),
+        ],
+    )
+
+
 def guess_missing_part() -> Guess:
     """What the trained model misses most."""
     return Guess(

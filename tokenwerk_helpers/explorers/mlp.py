@@ -398,3 +398,15 @@ def guess_swap() -> Guess:
             _("Nothing changes"),
         ],
     )
+
+
+def guess_positive() -> Guess:
+    """How many neurons of a trained model answer to a token."""
+    return Guess(
+        _(
+            "A trained model reads a story. Behind GELU, about how many of its 256 neurons in a block have a "
+            "value above zero at a token, on average?"
+        ),
+        checks.share_of_positive_neurons,
+        options=[_("three quarters"), _("half of them"), _("a quarter")],
+    )

@@ -331,7 +331,19 @@ def middles(averages) -> np.ndarray:
     return (np.arange(len(averages)) + 0.5) * norm_placement.EVERY
 
 
-# ---- a question ------------------------------------------------------------
+# ---- questions -------------------------------------------------------------
+
+
+def guess_no_norm() -> Guess:
+    """What the direct paths alone do to the gradient."""
+    return Guess(
+        _(
+            "12 blocks with their direct paths but without any norm: how long is the gradient in the last "
+            "block, before the first step, compared with post-norm?"
+        ),
+        checks.gradient_without_norm,
+        options=[_("less than a tenth as long"), _("about as long"), _("more than a hundred times as long")],
+    )
 
 
 def guess_deep() -> Guess:

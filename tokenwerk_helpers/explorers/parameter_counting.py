@@ -738,6 +738,15 @@ def guess_heads() -> Guess:
     return Guess(question, checks.cost_of_heads, options)
 
 
+def guess_left_out() -> Guess:
+    """What becomes of the small groups in a wide model."""
+    return Guess(
+        _("At D = 8 the rule of thumb leaves out 8.3 %. And at D = 768, the width of GPT-2 small?"),
+        checks.left_out_at_large_width,
+        options=[_("about 30 %"), _("about 8 %, as before"), _("about 0.15 %")],
+    )
+
+
 def guess_own_head() -> Guess:
     """What a head with its own table costs."""
     question = _(

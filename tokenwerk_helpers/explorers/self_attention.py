@@ -448,3 +448,28 @@ def guess_spread() -> Guess:
         checks.spread_of_scores,
         kind="number",
     )
+
+
+def guess_transpose() -> Guess:
+    """What forgetting the transpose does."""
+    return Guess(
+        _("Each head has done its part, but the transpose before merging is forgotten. What happens?"),
+        checks.heads_merged_without_transpose,
+        options=[
+            _("An error: the shape does not fit"),
+            _("The shape fits, but most numbers stand in the wrong place"),
+            _("Nothing: the order does not matter"),
+        ],
+    )
+
+
+def guess_pronoun() -> Guess:
+    """What a head looks at before a pronoun."""
+    return Guess(
+        _(
+            "“Eine kleine Ente wohnt im Wald. Heute findet …”: a pronoun comes next. "
+            "Where does the head look most that helps to choose it?"
+        ),
+        checks.what_the_pronoun_is_read_from,
+        options=[f"„{word}“" for word in checks.ANTECEDENTS],
+    )
