@@ -471,5 +471,5 @@ def guess_pronoun() -> Guess:
             "Where does the head look most that helps to choose it?"
         ),
         checks.what_the_pronoun_is_read_from,
-        options=[f"„{word}“" for word in checks.ANTECEDENTS],
+        options=checks.ANTECEDENTS,
     )
