@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
-from tokenwerk_helpers.views import style
+from tokenwerk_helpers.views import figure, style
 from tokenwerk_helpers.views.figure import LiveFigure, Texts, changes
 from tokenwerk_helpers.views.still import GAP, stacked
 
@@ -23,12 +24,12 @@ def count(picture: np.ndarray, colour: str) -> int:
 
 @pytest.fixture
 def live():
-    figure = LiveFigure(4, 2, alt="a line")
-    axes = figure.figure.add_subplot()
+    live = LiveFigure(4, 2, alt="a line")
+    axes = live.figure.add_subplot()
     axes.set_ylim(0, 3)
-    (figure.line,) = axes.plot([0, 1], [1, 1], color=style.ROLES["mlp"])
-    figure.moving(figure.line)
-    return figure
+    (live.line,) = axes.plot([0, 1], [1, 1], color=style.ROLES["mlp"])
+    live.moving(live.line)
+    return live
 
 
 def test_a_moved_artist_looks_as_if_everything_had_been_drawn_anew(live):
@@ -99,6 +100,19 @@ def test_a_small_move_sends_few_bytes_and_none_sends_nothing(live):
     assert 0 < small < whole / 2 and small < live.pixels.nbytes / 40
     live.refresh()
     assert len(page.bytes) == 2
+
+
+def test_a_move_that_a_reader_interrupts_does_not_leave_the_page_behind(live, monkeypatch):
+    """The button that stops a cell may strike between the drawing and the sending."""
+    page = Page(live)
+    live.refresh()
+    live.line.set_ydata([2, 2])
+    with monkeypatch.context() as stopped, pytest.raises(KeyboardInterrupt):
+        stopped.setattr(figure, "changes", Mock(side_effect=KeyboardInterrupt))
+        live.refresh()
+    live.line.set_ydata([2, 2.2])
+    live.refresh()
+    assert page.shows(live)
 
 
 def test_a_page_that_loads_later_asks_for_the_whole_picture(live):

@@ -113,7 +113,8 @@ class LiveFigure(anywidget.AnyWidget):
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
         on_page = {"width": width * CSS_PIXELS_PER_INCH, "height": height * CSS_PIXELS_PER_INCH}
         super().__init__(alt=alt, **{name: round(length) for name, length in on_page.items()})
-        self.pixels: np.ndarray | None = None  # what the page shows: red, green, blue, alpha  # (H, W, 4)
+        self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
+        self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
         self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
@@ -154,8 +155,8 @@ class LiveFigure(anywidget.AnyWidget):
             self._background = self.canvas.copy_from_bbox(self.figure.bbox)
         self.canvas.restore_region(self._background)
         self._draw_moving(self._stamps)
-        before, self.pixels = self.pixels, np.array(self.canvas.buffer_rgba())
-        self._send_pixels(before)
+        self.pixels = np.array(self.canvas.buffer_rgba())
+        self._send_pixels()
 
     @in_turn
     def redraw(self) -> None:
@@ -163,24 +164,27 @@ class LiveFigure(anywidget.AnyWidget):
         self._background = None
         self.refresh()
 
-    def _send_pixels(self, before: np.ndarray | None) -> None:
-        """Send what is new since `before`, or all of it as seen from a page of the paper's colour."""
+    def _send_pixels(self) -> None:
+        """Send what is new since the last time, or all of it as seen from a page of the paper's colour."""
+        # Whoever stops a cell may strike before the pixels are on their way: then the next ones are all sent.
+        before, self._told = self._told, None
         after, paper = _words(self.pixels), None
         if before is None or before.shape != self.pixels.shape:
             paper = int(after[0, 0])
             edges, colours = changes(np.full_like(after, paper), after)
         else:
             edges, colours = changes(_words(before), after)
-            if not edges.size:
-                return
-        height, width = after.shape
-        self.send({"width": width, "height": height, "paper": paper}, [edges, colours])
+        if edges.size or paper is not None:
+            height, width = after.shape
+            self.send({"width": width, "height": height, "paper": paper}, [edges, colours])
+        self._told = self.pixels
 
     @in_turn
     def _hear(self, _widget, _asks_for_all, _buffers) -> None:
         # A page that has just loaded this figure; before the first drawing there is nothing to tell it.
         if self.pixels is not None:
-            self._send_pixels(before=None)
+            self._told = None
+            self._send_pixels()
 
     @in_turn
     def still(self, scale: float = SCALE) -> Image.Image:
