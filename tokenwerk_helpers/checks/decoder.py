@@ -81,7 +81,7 @@ def part_missed_most(answer: int) -> Feedback:
             losses.append(float(training.loss(shipped.model, batch)))
     if answer == losses.index(max(losses)):
         return right(
-            _("Right: without it every part gets only what the part before it has left over. Measure it.")
+            _("Right: without them every part gets only what the part before it has left over. Measure it.")
         )
     if answer == 0:
         return wrong(_("That costs something, but seven other heads are still there."))

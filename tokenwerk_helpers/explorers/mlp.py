@@ -266,7 +266,7 @@ class NeuronExplorer(Explorer):
         config = self.reading.model.config
         self.hidden_width = 4 * config.width
         self.matrix = MatrixView(
-            np.zeros((1, SHOWN)), kind="diverging", cell_size=26, digits=1, column_axis=_("neuron"),
+            np.zeros((1, SHOWN)), kind="diverging", cell_size=30, digits=1, column_axis=_("neuron"),
             row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.7)
@@ -331,11 +331,13 @@ class NeuronExplorer(Explorer):
         place = int(values.argmax())
         return _(
             "Neuron {neuron} answers most to “{token}” (token {place}) here, with {value}. In {stories} "
-            "stories it is strongest on average at “{favourite}”, with {mean}."
+            "stories it is strongest on average at “{favourite}”, with {mean}. On average over these tokens, "
+            "{positive} of the {all} neurons are above zero."
         ).format(
             neuron=result.neuron + 1, token=result.labels[place], place=place + 1,
             value=number(values[place]), stories=STORIES, favourite=result.favourites[0][0].strip(),
             mean=number(result.favourites[0][1]),
+            positive=round((result.hidden > 0).sum(axis=1).mean()), all=self.hidden_width,
         )  # fmt: skip
 
     def _hidden(self, ids: list[int], block: int) -> np.ndarray:

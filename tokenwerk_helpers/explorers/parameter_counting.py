@@ -741,7 +741,10 @@ def guess_heads() -> Guess:
 def guess_left_out() -> Guess:
     """What becomes of the small groups in a wide model."""
     return Guess(
-        _("At D = 8 the rule of thumb leaves out 8.3 %. And at D = 768, the width of GPT-2 small?"),
+        _(
+            "At D = 8 the rule of thumb leaves out 8.3 %. And if D alone grows to 768, the width of "
+            "GPT-2 small?"
+        ),
         checks.left_out_at_large_width,
         options=[_("about 30 %"), _("about 8 %, as before"), _("about 0.15 %")],
     )
