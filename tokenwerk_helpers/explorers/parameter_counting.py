@@ -366,6 +366,8 @@ class Counting(Explorer):
 
     def _draw(self) -> None:
         self.axes = self.figure.figure.add_subplot()
+        # Room on the right: the number at the axis' end grows longer after the first drawing.
+        self.figure.figure.get_layout_engine().set(rect=(0, 0, 0.98, 1))
         self.bars = StackedBars(self.axes, [_("rule of thumb"), _("exact count")])
         self.bars.legend(columns=8)
         self.axes.set_xlabel(_("number of parameters"))
@@ -485,7 +487,11 @@ class LeftOut(Explorer):
     compute = staticmethod(gap)
 
     def _draw(self) -> None:
-        self.steps, self.curve = self.figure.figure.subplots(1, 2, width_ratios=[1.45, 1])
+        # Fixed places, since the numbers at the axis grow longer after the first drawing.
+        self.figure.figure.set_layout_engine("none")
+        places = {"left": 0.1, "right": 0.99, "bottom": 0.165, "top": 0.915, "wspace": 0.17}
+        places["width_ratios"] = [1.45, 1]
+        self.steps, self.curve = self.figure.figure.subplots(1, 2, gridspec_kw=places)
         self._draw_steps(self.steps)
         self._draw_curve(self.curve)
         self.figure.moving(self.steps.yaxis, *self.bars, *self.links, *self.values, self.line, self.here)
