@@ -401,6 +401,7 @@ def test_training_can_be_watched_stopped_and_begun_anew():
                 break
         assert (explorer.figure.pixels.tobytes(), explorer.caption.value) != before
         assert "Dein Lauf: Schritt" in explorer.caption.value
+        assert explorer.figure.alt == explorer.caption.value
         explorer.stop.click()
         await asyncio.sleep(0.01)
         stopped = len(explorer.losses)

@@ -138,6 +138,7 @@ def test_the_guesses_know_right_from_wrong():
     assert [checks.silent_broadcast(i).correct for i in range(3)] == [False, True, False]
     assert [checks.gradient_through_halving_layers(i).correct for i in range(3)] == [False, False, True]
     assert explorers.guess_depth().judge().correct is None
+    assert 16.5e6 < 2**24 < 17.5e6
     assert [checks.deep_net_at_a_large_rate(i).correct for i in range(3)] == [False, False, True]
     assert explorers.guess_deep_rate().judge().correct is None
 
@@ -162,7 +163,6 @@ def test_the_outcome_of_a_training_goes_by_its_last_losses(end, word):
     losses = np.full(learning_rates.STEPS + 1, end)
     losses[0] = 1.0
     assert learning_rates.outcome(losses) == word
-    assert 16.5e6 < 2**24 < 17.5e6
 
 
 def in_place(x, f):

@@ -96,10 +96,14 @@ class Explorer:
             self.show(result)
         finally:
             self._showing = False
+        self.say(sentence)
+        self.result = result
+
+    def say(self, sentence: str) -> None:
+        """Tell what is to be seen: as the caption, and as the alternative text of the views it describes."""
         for view in self.described():
             view.alt = sentence
         self.caption.value = sentence
-        self.result = result
 
     @in_turn
     def set(self, **settings) -> None:

@@ -282,7 +282,7 @@ class PlacementTraining(Explorer):
         self.losses.append(loss)
         if len(self.losses) % norm_placement.EVERY == 0:
             self._show_own()
-            self.caption.value = self.sentence(self.result)
+            self.say(self.sentence(self.result))
 
     def _ended(self) -> None:
         self.start.disabled, self.stop.disabled = False, True
