@@ -411,7 +411,7 @@ class ResidualStream(OnText):
 
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
-        inside = height > 0.09 * top and len(self.bars) <= 9
+        inside = height > 0.06 * top and len(self.bars) <= 9
         text.set_y(0.012 * top if inside else max(height, stream) + 0.03 * top)
         text.set_color(self.figure.colour(style.LIGHT.paper if inside else style.LIGHT.ink))
 
