@@ -399,6 +399,13 @@ def test_the_guesses_know_right_from_wrong():
         assert guess.judge().correct is None
 
 
+def test_the_question_about_own_words_quotes_what_the_loop_has_appended():
+    loop, question = explorers.Generation(), explorers.guess_own_words().question
+    assert loop.result.steps == 3  # as many as the check takes for typed
+    assert f"„{loop.result.prompt}“" in question and f"„{loop.result.continuation.strip()}“" in question
+    loop.close()
+
+
 @pytest.mark.parametrize(
     ("attempt", "word"),
     [

@@ -219,6 +219,13 @@ def test_the_guesses_know_right_from_wrong():
     assert explorers.guess_share().options[0] == "GPT-2 small"
 
 
+def test_the_shares_in_the_question_about_what_is_left_out_are_true():
+    guess = explorers.guess_left_out()
+    for width, text, places in ((8, guess.question, 1), (768, guess.options[2], 2)):
+        rule, exact = rule_of_thumb(100, width, 2, 16), count_config(replace(checks.CHAPTER, width=width))
+        assert f"{100 * (1 - rule.total / exact.total):.{places}f} %" in text
+
+
 def test_the_exercise_on_a_block_says_which_group_is_missing():
     judge = checks.block_parameters
     assert judge(lambda D: ...).correct is None
