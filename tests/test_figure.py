@@ -15,6 +15,7 @@ from matplotlib.colors import to_rgb
 from tokenwerk_helpers.views import figure, style
 from tokenwerk_helpers.views.figure import LiveFigure, Texts, changes
 from tokenwerk_helpers.views.still import GAP, stacked
+from tokenwerk_helpers.views.turns import TURN
 
 
 def count(picture: np.ndarray, colour: str) -> int:
@@ -126,6 +127,18 @@ def test_a_page_that_loads_later_asks_for_the_whole_picture(live):
     assert late.picture is None
     live._handle_custom_msg("all", [])
     assert late.shows(live)
+
+
+def test_a_page_that_asks_is_answered_when_nobody_is_drawing(live):
+    page = Page(live)
+    live.refresh()
+    with ThreadPoolExecutor(1) as kernel:
+        with TURN:
+            answer = kernel.submit(live._handle_custom_msg, "all", [])
+            time.sleep(0.1)
+            assert not answer.done() and len(page.bytes) == 1
+        answer.result()
+    assert len(page.bytes) == 2
 
 
 def test_refresh_draws_only_what_moved(live, monkeypatch):

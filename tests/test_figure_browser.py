@@ -131,6 +131,12 @@ def test_a_figure_drawn_only_later_keeps_its_place_free(show):
     assert shown.is_true() and canvas.get_attribute("data-painted") == "1"
 
 
+def test_a_figure_in_which_nothing_is_drawn_is_plain_paper(show):
+    """Then there is not one changed pixel to send."""
+    shown = show(LiveFigure(2, 1))
+    assert shown.is_true() and shown.pixels().min() == 255
+
+
 def test_changes_that_come_before_the_whole_picture_do_no_harm(show):
     shown = show(plot(), is_drawn=False)
     shown.live.refresh()
