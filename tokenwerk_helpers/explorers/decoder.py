@@ -108,12 +108,15 @@ class NextToken(Explorer):
         )  # fmt: skip
         ink = self.figure.colour(style.LIGHT.ink)
         for bars, names, layer in zip(self.bars, self.names, self.layers):
+            # The last layer's bars are light in both themes.
+            light = layer == len(result.layers) - 1
+            on_bar = "#000000" if light else self.figure.colour(style.LIGHT.paper)
             for bar, name, (token, share) in zip(bars, names, result.layers[layer]):
                 bar.set_width(share)
                 name.set_text(f"{token}  {percent_label(share)}")
                 inside = share > 0.55  # a long bar has the room, beside it there is none
                 name.set_x(0.03 if inside else share + 0.02)
-                name.set_color("#000000" if inside else ink)
+                name.set_color(on_bar if inside else ink)
         self.figure.refresh()
 
     def sentence(self, result: Prediction) -> str:

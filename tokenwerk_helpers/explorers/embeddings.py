@@ -323,7 +323,7 @@ class SlidingWindow(Explorer):
         self.figure.moving(self.inside, self.outside)
         middle = {"ha": "center", "va": "center"}
         self.positions = Texts(self.figure, axes, fontweight="bold", **middle)
-        self.names = Texts(self.figure, axes, fontsize=style.SMALL_SIZE - 1, **middle)
+        self.names = Texts(self.figure, axes, fontsize=style.SMALL_SIZE + 1, **middle)
 
     def show(self, result: Window) -> None:
         paths = [box(i + 0.06, 0.7, 0.88, 0.9, 0.1) for i in range(len(result.tokens))]
