@@ -13,6 +13,7 @@ from torch import nn
 from tokenwerk_helpers import corpus, tokenizer
 from tokenwerk_helpers import norm_placement as lab
 from tokenwerk_helpers.checks import block as checks
+from tokenwerk_helpers.checks.story import STORY
 from tokenwerk_helpers.explorers import block as explorers
 from tokenwerk_helpers.explorers import norm_placement as placement_explorers
 from tokenwerk_helpers.explorers.reading import Reading, example_story
@@ -562,7 +563,7 @@ def test_the_guesses_know_right_from_wrong():
 def test_the_question_about_contributions_measures_what_the_view_shows():
     """Its option beside the mean over positions, blocks and parts that the view draws."""
     stream = explorers.ResidualStream()
-    assert stream.settings["text"] == checks.STORY
+    assert stream.settings["text"] == STORY
     assert checks.RELATIVE[2] == pytest.approx(stream.result.shares.mean(), abs=0.3)
     stream.close()
 

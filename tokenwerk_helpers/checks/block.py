@@ -8,10 +8,9 @@ from torch import Tensor, nn
 from .. import norm_placement, pretrained
 from ..language import _
 from ..model import Block, Config, residual
-from ..trace import trace
+from . import story
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
-STORY = "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."  # what the model reads
 RELATIVE = (0.1, 0.5, 1.5)  # the options of `contribution_beside_the_stream`
 
 
@@ -110,11 +109,9 @@ def dropout_in_eval(answer: int) -> Feedback:
 
 def contribution_beside_the_stream(answer: int) -> Feedback:
     """Which option is the length of a contribution beside the stream, in the shipped model on a story?"""
-    shipped = pretrained.load()
-    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(STORY)]
-    seen = trace(shipped.model, torch.tensor([ids]))
+    _ids, seen = story.read()
     shares = []
-    for block in range(shipped.model.config.blocks):
+    for block in range(pretrained.load().model.config.blocks):
         for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
             added, after = seen[f"blocks.{block}.{part}"], seen[f"blocks.{block}.{total}"]  # (1, T, D)
             shares.append(added.norm(dim=-1) / (after - added).norm(dim=-1))

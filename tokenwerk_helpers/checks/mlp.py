@@ -7,10 +7,9 @@ import torch.nn.functional as F
 
 from .. import model, pretrained
 from ..language import _
-from ..trace import trace
+from . import story
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
-STORY = "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."  # what the model reads
 SHARES = (0.75, 0.5, 0.25)  # the options of `share_of_positive_neurons`
 
 
@@ -52,10 +51,8 @@ def swapped_positions(answer: int) -> Feedback:
 
 def share_of_positive_neurons(answer: int) -> Feedback:
     """Which option is the share of hidden values above zero, in the shipped model on a story?"""
-    shipped = pretrained.load()
-    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(STORY)]
-    seen = trace(shipped.model, torch.tensor([ids]))
-    blocks = range(shipped.model.config.blocks)
+    _ids, seen = story.read()
+    blocks = range(pretrained.load().model.config.blocks)
     hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
     share = float((hidden > 0).float().mean())
     if answer == min(range(len(SHARES)), key=lambda option: abs(SHARES[option] - share)):

@@ -7,7 +7,7 @@ import torch
 
 from .. import model, pretrained
 from ..language import _
-from ..trace import trace
+from . import story
 from .feedback import Feedback, attempt, right, wrong
 
 ANTECEDENTS = ("Ente", "Wald", "Eine")  # the options of `what_the_pronoun_is_read_from`
@@ -63,10 +63,9 @@ def heads_merged_without_transpose(answer: int) -> Feedback:
 def what_the_pronoun_is_read_from(answer: int) -> Feedback:
     """Which option is the token that a head of the shipped model looks at most before a pronoun?"""
     shipped = pretrained.load()
-    text = "Eine kleine Ente wohnt im Wald. Heute findet"
-    ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(text)]
+    ids, seen = story.read(story.STORY.partition(" sie ")[0])
     found = shipped.about["heads"]["pronoun"]
-    weights = trace(shipped.model, torch.tensor([ids]))[f"blocks.{found['block']}.attn.weights"]
+    weights = seen[f"blocks.{found['block']}.attn.weights"]
     best = int(weights[0, found["head"], -1].argmax())
     if ANTECEDENTS[answer] == shipped.tokenizer.decode([ids[best]]).strip():
         return right(_("Right: the article tells the gender as well as the noun does. Measure it below."))

@@ -1,5 +1,6 @@
 """A trained model reads a reader's own sentence: ids, labels, and words for what does not fit."""
 
+from ..checks.story import STORY
 from ..language import _
 from ..pretrained import Pretrained, load
 from .base import ReaderMistake
@@ -9,7 +10,7 @@ from .base import ReaderMistake
 
 def example_story() -> str:
     """A story in which a pronoun has to find its noun, past another noun."""
-    return "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."
+    return STORY
 
 
 def example_gift() -> str:
