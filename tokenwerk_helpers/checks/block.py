@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from .. import norm_placement, pretrained
+from .. import norm_placement
 from ..language import _
 from ..model import Block, Config, residual
 from . import story
@@ -109,9 +109,9 @@ def dropout_in_eval(answer: int) -> Feedback:
 
 def contribution_beside_the_stream(answer: int) -> Feedback:
     """Which option is the length of a contribution beside the stream, in the shipped model on a story?"""
-    _ids, seen = story.read()
+    shipped, _ids, seen = story.read()
     shares = []
-    for block in range(pretrained.load().model.config.blocks):
+    for block in range(shipped.model.config.blocks):
         for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
             added, after = seen[f"blocks.{block}.{part}"], seen[f"blocks.{block}.{total}"]  # (1, T, D)
             shares.append(added.norm(dim=-1) / (after - added).norm(dim=-1))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 
-from .. import model, pretrained
+from .. import model
 from ..language import _
 from . import story
 from .feedback import Feedback, attempt, draws_aside, right, wrong
@@ -51,8 +51,8 @@ def swapped_positions(answer: int) -> Feedback:
 
 def share_of_positive_neurons(answer: int) -> Feedback:
     """Which option is the share of hidden values above zero, in the shipped model on a story?"""
-    _ids, seen = story.read()
-    blocks = range(pretrained.load().model.config.blocks)
+    shipped, _ids, seen = story.read()
+    blocks = range(shipped.model.config.blocks)
     hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
     share = float((hidden > 0).float().mean())
     if answer == min(range(len(SHARES)), key=lambda option: abs(SHARES[option] - share)):

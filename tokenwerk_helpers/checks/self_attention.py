@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import model, pretrained
+from .. import model
 from ..language import _
 from . import story
 from .feedback import Feedback, attempt, right, wrong
@@ -62,8 +62,7 @@ def heads_merged_without_transpose(answer: int) -> Feedback:
 
 def what_the_pronoun_is_read_from(answer: int) -> Feedback:
     """Which option is the token that a head of the shipped model looks at most before a pronoun?"""
-    shipped = pretrained.load()
-    ids, seen = story.read(story.STORY.partition(" sie ")[0])
+    shipped, ids, seen = story.read(story.STORY.partition(" sie ")[0])
     found = shipped.about["heads"]["pronoun"]
     weights = seen[f"blocks.{found['block']}.attn.weights"]
     best = int(weights[0, found["head"], -1].argmax())

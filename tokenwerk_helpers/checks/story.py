@@ -2,14 +2,14 @@
 
 import torch
 
-from .. import pretrained
+from ..pretrained import Pretrained, load
 from ..trace import Trace, trace
 
 STORY = "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."
 
 
-def read(text: str = STORY) -> tuple[list[int], Trace]:
-    """The ids of the text, the start token first, and every inner value of the shipped model on them."""
-    shipped = pretrained.load()
+def read(text: str = STORY) -> tuple[Pretrained, list[int], Trace]:
+    """The shipped model, the ids of the text, the start token first, and every inner value on them."""
+    shipped = load()
     ids = [shipped.tokenizer.start, *shipped.tokenizer.encode(text)]
-    return ids, trace(shipped.model, torch.tensor([ids]))
+    return shipped, ids, trace(shipped.model, torch.tensor([ids]))
