@@ -276,6 +276,17 @@ def test_a_window_dragged_to_a_denser_screen_is_painted_anew(show):
     session.send("Emulation.clearDeviceMetricsOverride")
 
 
+@pytest.mark.parametrize("width", [1000, 700, 500])
+def test_panels_with_titles_wider_than_themselves_stay_on_the_page(show, width):
+    view = MatrixView(np.zeros((12, 2, 2)), titles=[f"the head with number {h}" for h in range(12)])
+    shown = show(view)
+    shown.page.set_viewport_size({"width": width, "height": 900})
+    shown.settle()
+    assert shown.canvas.bounding_box()["width"] <= width
+    places = json.loads(shown.canvas.get_attribute("data-places"))
+    assert len({place["x"] for place in places}) > 1  # as many in a line as fit
+
+
 def test_a_narrow_page_shrinks_the_cells(show):
     shown = show(attention())
     for n, size in [(1, 5), (1, 12), (1, 32), (1, 64), (4, 20), (8, 12)]:

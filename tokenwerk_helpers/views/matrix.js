@@ -151,11 +151,16 @@ function fit(spec, perLine, width, ratio, left) {
     labels = columnLabels(columns, cell);
   }
   gap = Math.max(GAP, labels.overhang + 4);
+  // A title wider than its panel sets the panels further apart.
   const pitch = Math.max(columns.length * cell + gap, spec.titleWidth + GAP);
-  return { perLine, lines, cell, labels, header: headerOver(labels.height), pitch, left };
+  const last = Math.max(columns.length * cell, spec.titleWidth) + labels.overhang + PADDING;
+  const right = left + (perLine - 1) * pitch + last;
+  return { perLine, lines, cell, labels, header: headerOver(labels.height), pitch, left, right };
 }
 
-function isBetter(one, other) {
+function isBetter(one, other, width) {
+  const [fits, otherFits] = [one, other].map(({ right }) => right <= width + 0.5);
+  if (fits !== otherFits) return fits;
   if (one.cell !== other.cell) return one.cell > other.cell;
   // Of equal cells the fewest lines; of equal lines the fullest last one: 4 + 4 rather than 5 + 3.
   return one.lines < other.lines || (one.lines === other.lines && one.perLine < other.perLine);
@@ -167,7 +172,7 @@ export function layout(spec, width, ratio) {
   let best = null;
   for (let perLine = 1; perLine <= spec.panels; perLine++) {
     const plan = fit(spec, perLine, width, ratio, left);
-    if (!best || isBetter(plan, best)) best = plan;
+    if (!best || isBetter(plan, best, width)) best = plan;
   }
   const { cell, perLine, lines, pitch, header, labels } = best;
   const [panelWidth, panelHeight] = [spec.columns.length * cell, spec.rows.length * cell];
@@ -177,11 +182,10 @@ export function layout(spec, width, ratio) {
     y: snap(PADDING + header + Math.floor(panel / perLine) * (header + panelHeight + GAP)),
   }));
   const bottom = places[places.length - 1].y + panelHeight;
-  const lastWidth = Math.max(panelWidth, spec.titleWidth) + labels.overhang + PADDING;
   const rowSize = cell >= LABEL_SIZE + 1 ? LABEL_SIZE : SMALL_LABEL_SIZE;
   return {
-    ...best, places, panelWidth, panelHeight, bottom, right: left + (perLine - 1) * pitch + lastWidth,
-    rowSize, rowStep: Math.ceil((rowSize * 1.08) / cell),
+    ...best, places, panelWidth, panelHeight, bottom, rowSize,
+    rowStep: Math.ceil((rowSize * 1.08) / cell),
   };
 }
 
