@@ -39,6 +39,12 @@ def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
     return torch.stack(losses, dim=1).view(2, len(RATES), STEPS + 1).numpy()
 
 
+def trained(depth: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """The losses at one of RATES, without and with the direct path; each  # (STEPS + 1,)"""
+    without, with_path = train_all_rates(depth)[:, RATES.index(rate)]
+    return without, with_path
+
+
 def outcome(losses: np.ndarray) -> str:
     """What a training did: "fails", "learns" (loss below a quarter), "learns a little" or "stands still"."""
     start, end = float(losses[0]), float(np.mean(losses[-LAST:]))

@@ -9,7 +9,7 @@ from .. import norm_placement
 from ..language import _
 from ..model import Block, Config, residual
 from . import story
-from .feedback import Feedback, attempt, draws_aside, right, wrong
+from .feedback import Feedback, attempt, draws_aside, nearest, right, wrong
 
 RELATIVE = (0.1, 0.5, 1.5)  # the options of `contribution_beside_the_stream`
 
@@ -116,7 +116,7 @@ def contribution_beside_the_stream(answer: int) -> Feedback:
             added, after = seen[f"blocks.{block}.{part}"], seen[f"blocks.{block}.{total}"]  # (1, T, D)
             shares.append(added.norm(dim=-1) / (after - added).norm(dim=-1))
     mean = float(torch.cat(shares).mean())
-    if answer == min(range(len(RELATIVE)), key=lambda option: abs(RELATIVE[option] - mean)):
+    if answer == nearest(RELATIVE, mean):
         return right(_("Right: on average a contribution is even longer than what it is added to."))
     return wrong(_("“Residual” sounds like little. But nothing in x + f(x) keeps f(x) small."))
 

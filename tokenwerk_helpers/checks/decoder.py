@@ -7,6 +7,7 @@ import torch
 from .. import corpus, model, parameters, pretrained, sampling, training
 from ..language import _
 from ..trace import ablate, running_with
+from . import story
 from .feedback import Feedback, attempt, draws_aside, right, wrong
 
 
@@ -52,10 +53,10 @@ def saved_by_tying(answer: float) -> Feedback:
 def own_words_or_typed(answer: int) -> Feedback:
     """Which option tells how the loop goes on if its first three tokens had been typed by the reader?"""
     shipped = pretrained.load()
-    encode, decode, end = shipped.tokenizer.encode, shipped.tokenizer.decode, shipped.tokenizer.end
+    decode, end = shipped.tokenizer.decode, shipped.tokenizer.end
 
     def written(text: str) -> list[int]:
-        ids = [shipped.tokenizer.start, *encode(text)]
+        ids = story.prompt(shipped, text)
         return [step.id for step in sampling.generate(shipped.model, ids, 12, temperature=0, eos=end)]
 
     alone = written("Mia schenkt Jan")

@@ -1,6 +1,6 @@
 """What a check answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,11 @@ def right(text: str) -> Feedback:
 def wrong(text: str) -> Feedback:
     """Feedback for a wrong answer: which property is broken."""
     return Feedback(False, text)
+
+
+def nearest(options: Sequence[float], value: float) -> int:
+    """Which option, counted from 0, comes closest to the measured value."""
+    return min(range(len(options)), key=lambda option: abs(options[option] - value))
 
 
 def attempt(function: Callable, *arguments) -> Any:

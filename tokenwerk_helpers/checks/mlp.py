@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from .. import model
 from ..language import _
 from . import story
-from .feedback import Feedback, attempt, draws_aside, right, wrong
+from .feedback import Feedback, attempt, draws_aside, nearest, right, wrong
 
 SHARES = (0.75, 0.5, 0.25)  # the options of `share_of_positive_neurons`
 
@@ -55,7 +55,7 @@ def share_of_positive_neurons(answer: int) -> Feedback:
     blocks = range(shipped.model.config.blocks)
     hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
     share = float((hidden > 0).float().mean())
-    if answer == min(range(len(SHARES)), key=lambda option: abs(SHARES[option] - share)):
+    if answer == nearest(SHARES, share):
         return right(
             _("Right: most are below zero, where GELU lets hardly anything pass. The few others count.")
         )

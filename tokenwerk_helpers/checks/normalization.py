@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..language import _
-from .feedback import Feedback, attempt, right, wrong
+from .feedback import Feedback, attempt, nearest, right, wrong
 
 # ---- questions ----
 
@@ -53,8 +53,8 @@ SPREADS = (0.99, 0.3, 0.09)  # the options of `spread_left_by_epsilon`
 def spread_left_by_epsilon(answer: int) -> Feedback:
     """Which option is the standard deviation of a list with 0.001 behind LayerNorm with epsilon 0.00001?"""
     x = 0.001 * torch.tensor([-1.0, 1.0], dtype=torch.float64)
-    left = F.layer_norm(x, (2,), eps=1e-5).std(correction=0)
-    if answer == int((torch.tensor(SPREADS) - left).abs().argmin()):
+    left = float(F.layer_norm(x, (2,), eps=1e-5).std(correction=0))
+    if answer == nearest(SPREADS, left):
         return right(_("Right: under the root ε meets σ² = 0.000001 and is ten times as large."))
     if SPREADS[answer] > left:
         return wrong(_("That would be so if ε were added to σ itself. But how large is σ²?"))

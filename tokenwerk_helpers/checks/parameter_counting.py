@@ -7,8 +7,8 @@ from numbers import Real
 
 from ..language import _
 from ..model import Block, Config
-from ..parameters import PRESETS, count, count_config, rule_of_thumb
-from .feedback import Feedback, attempt_each, draws_aside, right, wrong
+from ..parameters import PRESETS, count, count_config, reconcile
+from .feedback import Feedback, attempt_each, draws_aside, nearest, right, wrong
 
 LEFT_OUT = (0.3, 0.08, 0.0015)  # the options of `left_out_at_large_width`
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
@@ -45,10 +45,8 @@ def cost_of_heads(answer: int) -> Feedback:
 
 def left_out_at_large_width(answer: int) -> Feedback:
     """Which option is the share that the rule of thumb leaves out at D = 768?"""
-    wide = replace(CHAPTER, width=768)
-    rule = rule_of_thumb(wide.vocab_size, wide.width, wide.blocks, wide.context)
-    left_out = 1 - rule.total / count_config(wide).total
-    if answer == min(range(len(LEFT_OUT)), key=lambda option: abs(LEFT_OUT[option] - left_out)):
+    rule, _left_out, exact = reconcile(replace(CHAPTER, width=768))
+    if answer == nearest(LEFT_OUT, 1 - rule.total / exact):
         return right(_("Right: biases and norms grow like D, the tables like D²."))
     if answer == 1:
         return wrong(_("So it would be if both grew at the same rate. Which power of D stands in each?"))

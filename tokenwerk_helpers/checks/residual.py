@@ -65,7 +65,7 @@ OUTCOMES = ("learns", "stands still", "fails")  # the options of `deep_net_at_a_
 
 def deep_net_at_a_large_rate(answer: int) -> Feedback:
     """Which option tells what 24 layers with the direct path do at the learning rate 1?"""
-    _plain, with_path = learning_rates.train_all_rates(24)[:, learning_rates.RATES.index(1.0)]
+    _without, with_path = learning_rates.trained(24, 1.0)
     if OUTCOMES[answer] == learning_rates.outcome(with_path):
         return right(_("Right: gradient arrives in every layer, and the step they take becomes too large."))
     if OUTCOMES[answer] == "learns":

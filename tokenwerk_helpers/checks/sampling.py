@@ -7,6 +7,7 @@ import torch
 
 from .. import pretrained, sampling
 from ..language import _
+from . import story
 from .feedback import Feedback, attempt, right, wrong
 
 
@@ -57,7 +58,7 @@ def draws_for_half_the_deviation(answer: int) -> Feedback:
 def text_under_a_limit(answer: int) -> Feedback:
     """Which option tells what a limit of 5 makes of the text that the same seed writes with a limit of 40?"""
     shipped = pretrained.load()
-    prompt = [shipped.tokenizer.start, *shipped.tokenizer.encode("Mia schenkt Jan")]
+    prompt = story.prompt(shipped, "Mia schenkt Jan")
     runs = []
     for limit in (5, 40):
         dice = torch.Generator().manual_seed(1)

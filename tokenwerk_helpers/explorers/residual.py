@@ -337,8 +337,7 @@ class Training:
 
 def training_compared(depth: int, rate: float) -> Training:
     """The losses of both nets of this depth at this learning rate."""
-    plain, with_path = learning_rates.train_all_rates(depth)[:, learning_rates.RATES.index(rate)]
-    return Training(depth, rate, plain, with_path)
+    return Training(depth, rate, *learning_rates.trained(depth, rate))
 
 
 class LearningRate(Explorer):

@@ -111,8 +111,8 @@ class LiveFigure(anywidget.AnyWidget):
     density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
-        on_page = {"width": width * CSS_PIXELS_PER_INCH, "height": height * CSS_PIXELS_PER_INCH}
-        super().__init__(alt=alt, **{name: round(length) for name, length in on_page.items()})
+        on_page = [round(length * CSS_PIXELS_PER_INCH) for length in (width, height)]
+        super().__init__(width=on_page[0], height=on_page[1], alt=alt)
         self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
         self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
