@@ -32,3 +32,37 @@ def chromium() -> Iterator:
         pytest.skip("no Chromium found (set TOKENWERK_BROWSER=required to fail instead)")
     with browser.chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def pages(chromium):
+    """A page for each density of the screen, with what it complained about."""
+    opened = {}
+
+    def page_of(scale: float):
+        if scale not in opened:
+            page = chromium.new_page(device_scale_factor=scale)
+            complaints = []
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda message: complaints.append(message.text))
+            opened[scale] = page, complaints
+        return opened[scale]
+
+    yield page_of
+    for page, _ in opened.values():
+        page.close()
+
+
+@pytest.fixture
+def page_for(pages):
+    """A page for a density of the screen, one for all of a file; the test must not make it complain."""
+    used = []
+
+    def page_of(density: float):
+        page, complaints = pages(density)
+        used.append(complaints)
+        return page
+
+    yield page_of
+    for complaints in used:
+        assert not complaints

@@ -1,18 +1,16 @@
 """LiveFigure in a real browser: the pixels Python drew, whole or as changes, in every view."""
 
 import base64
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.test_matrix_browser import MOCK, PAGE, wire
+from tests.single_view import mount, wire
 from tokenwerk_helpers.views import style
 from tokenwerk_helpers.views.figure import LiveFigure
 
 pytestmark = pytest.mark.browser
 
-VIEWS = Path(style.__file__).parent
 PIXELS = """(canvas) => {
   const { width, height } = canvas;
   const copy = Object.assign(document.createElement("canvas"), { width, height });
@@ -34,11 +32,7 @@ class Shown:
         if is_drawn:
             live.refresh()
             self.under_way.clear()  # nobody was there to hear it
-        page.goto("about:blank")  # forget the one before
-        page.set_content(PAGE.format(css=(VIEWS / "figure.css").read_text("utf-8")))
-        page.add_script_tag(content=MOCK)
-        source = (VIEWS / "figure.js").read_text("utf-8")
-        page.evaluate("([state, source]) => mount(state, source)", [wire(live.get_state()), source])
+        mount(page, live, "figure")
         self.carry()
 
     def carry(self) -> None:
@@ -62,38 +56,16 @@ class Shown:
         return np.array_equal(self.pixels(view), self.live.pixels)
 
 
-@pytest.fixture(scope="module")
-def pages(chromium):
-    """A page for each density of the screen, with what it complained about."""
-    opened = {}
-
-    def page_of(density: float):
-        if density not in opened:
-            page, complaints = chromium.new_page(device_scale_factor=density), []
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("console", lambda message: complaints.append(message.text))
-            opened[density] = page, complaints
-        return opened[density]
-
-    yield page_of
-    for page, _ in opened.values():
-        page.close()
-
-
 @pytest.fixture
-def show(pages):
+def show(page_for):
     """Show a figure on a page; afterwards the page must not have complained."""
-    used = []
 
     def open_figure(live: LiveFigure, density: float = 1, **options) -> Shown:
-        page, complaints = pages(density)
-        used.append(complaints)
+        page = page_for(density)
         page.set_viewport_size({"width": 1000, "height": 600})
         return Shown(page, live, **options)
 
-    yield open_figure
-    for complaints in used:
-        assert not complaints
+    return open_figure
 
 
 def plot() -> LiveFigure:

@@ -1,27 +1,21 @@
 """MatrixView in a real browser: painted, pointed at, clicked, themed, and gone without a trace."""
 
-import base64
 import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from tests.single_view import mount, wire
 from tokenwerk_helpers.views import style
 from tokenwerk_helpers.views.matrix import MatrixView, colour_index, colour_limits, fixed, spoken
 
 pytestmark = pytest.mark.browser
 
-VIEWS = Path(style.__file__).parent
-MOCK = (Path(__file__).parent / "js" / "mock_model.js").read_text("utf-8")
 TOKENS = ["Der", "Bär", "gibt", "der", "der"]
 CAUSAL = np.tril(np.ones((5, 5), bool))
 WORDS = {"words": "{row} to {column} is {value}", "masked_words": "{row} may not see {column}"}
-PAGE = """<!doctype html><meta charset="utf-8">
-<style>body {{ margin: 0; font-family: sans-serif }} {css}</style>
-<body data-jp-theme-light="true"></body>"""
 
 
 def weights(n: int = 1, size: int = 5) -> np.ndarray:
@@ -30,25 +24,12 @@ def weights(n: int = 1, size: int = 5) -> np.ndarray:
     return raw / raw.sum(-1, keepdims=True)
 
 
-def wire(value):
-    """A widget's state as JSON, bytes as base64."""
-    if isinstance(value, bytes | memoryview):
-        return {"base64": base64.b64encode(bytes(value)).decode("ascii")}
-    if isinstance(value, dict):
-        return {key: wire(item) for key, item in value.items()}
-    return [wire(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 class Shown:
     """A view on a page of its own, with what the page complained about."""
 
     def __init__(self, page, view: MatrixView):
         self.page, self.python = page, view
-        page.goto("about:blank")  # forget the one before
-        page.set_content(PAGE.format(css=(VIEWS / "matrix.css").read_text("utf-8")))
-        page.add_script_tag(content=MOCK)
-        source = (VIEWS / "matrix.js").read_text("utf-8")
-        page.evaluate("([state, source]) => mount(state, source)", [wire(view.get_state()), source])
+        mount(page, view, "matrix")
         self.canvas = page.locator("canvas")
         self.readout = page.locator(".tokenwerk-matrix-readout")
         self.voice = page.locator("[aria-live]")
@@ -115,40 +96,17 @@ class Shown:
         self.settle()
 
 
-@pytest.fixture(scope="module")
-def pages(chromium):
-    """A page for each density of the screen, with what it complained about."""
-    opened = {}
-
-    def page_of(scale: float):
-        if scale not in opened:
-            page = chromium.new_page(device_scale_factor=scale)
-            complaints = []
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("console", lambda message: complaints.append(message.text))
-            opened[scale] = page, complaints
-        return opened[scale]
-
-    yield page_of
-    for page, _ in opened.values():
-        page.close()
-
-
 @pytest.fixture
-def show(pages):
+def show(page_for):
     """Show a view on a page; afterwards the page must not have complained."""
-    used = []
 
     def open_view(view: MatrixView, scale: float = 1) -> Shown:
-        page, complaints = pages(scale)
-        used.append(complaints)
+        page = page_for(scale)
         page.set_viewport_size({"width": 1000, "height": 900})
         page.mouse.move(990, 890)
         return Shown(page, view)
 
-    yield open_view
-    for complaints in used:
-        assert not complaints
+    return open_view
 
 
 def attention(**traits) -> MatrixView:
