@@ -1,6 +1,6 @@
 """Keep the gettext catalogues in step with the code.
 
-python -m tests.messages update     extract from the code, merge into de and en, compile
+python -m tests.messages update     extract from the code, merge into the German catalogue, compile
 python -m tests.messages missing    list what has no German yet
 """
 
@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po, write_po
 
 PACKAGE = Path(__file__).parents[1] / "tokenwerk_helpers"
 LOCALE = PACKAGE / "locale"
+CATALOGUES = ("de",)  # English is the message itself
 
 
 def po_path(language: str) -> Path:
@@ -70,16 +71,12 @@ def mo_bytes(catalogue: Catalog) -> bytes:
 
 
 def merged(language: str) -> Catalog:
-    """The stored catalogue brought to the messages of the code; English is the message itself."""
+    """The stored catalogue brought to the messages of the code."""
     catalogue = read(language)
     catalogue.update(extracted(), no_fuzzy_matching=True)
     catalogue.fuzzy = False
     catalogue.header_comment = f"# What a reader of the Tokenwerk companion sees, {language}."
     catalogue.obsolete.clear()
-    if language == "en":
-        for message in catalogue:
-            if message.id:
-                message.string = message.id
     return catalogue
 
 
@@ -91,8 +88,8 @@ def write(catalogue: Catalog, path: Path) -> None:
 
 
 def update() -> None:
-    """Bring both catalogues in step with the code."""
-    for language in ("de", "en"):
+    """Bring the catalogues in step with the code."""
+    for language in CATALOGUES:
         write(merged(language), po_path(language))
 
 

@@ -1,7 +1,8 @@
 """The language of everything a reader sees: gettext catalogues, German by default.
 
 Messages are written in English where they are used and translated at the moment they are shown, so a page can
-switch its language with one call. Python exceptions stay English.
+switch its language with one call. English is the message itself and needs no catalogue. Python exceptions stay
+English.
 """
 
 import gettext
@@ -18,7 +19,11 @@ def set_language(language: str) -> None:
     global _catalogue
     if language not in LANGUAGES:
         raise ValueError(f"no catalogue for language {language!r}: choose one of {', '.join(LANGUAGES)}")
-    _catalogue = gettext.translation(DOMAIN, LOCALE, languages=[language])
+    _catalogue = (
+        gettext.NullTranslations()
+        if language == "en"
+        else gettext.translation(DOMAIN, LOCALE, languages=[language])
+    )
 
 
 def _(message: str) -> str:
