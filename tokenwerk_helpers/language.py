@@ -1,8 +1,8 @@
 """The language of everything a reader sees: gettext catalogues, German by default.
 
 Messages are written in English where they are used and translated at the moment they are shown, so a page can
-switch its language with one call. English is the message itself and needs no catalogue. Python exceptions stay
-English.
+switch its language with one call. English is the message itself and needs no catalogue; Python exceptions
+stay English.
 """
 
 import gettext
