@@ -155,7 +155,7 @@ def test_every_control_moves_the_lab(lab):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(2, 14))
+@given(st.integers(2, 10))
 def test_under_a_causal_mask_earlier_predictions_stay_exactly_as_they_were(probe, position):
     """F23: the leak probe; without a mask the future leaks."""
     probe.reset()
@@ -208,7 +208,7 @@ def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
     probe.set(new="Donaudampfschiff")
     assert "genau eines" in probe.message.value
     assert probe.figure.pixels.tobytes() == image
-    probe.set(new="Ente", position=4)
+    probe.set(new="Jan", position=4)
     assert "dasselbe Token" in probe.caption.value
     probe.reset()
 
@@ -265,7 +265,7 @@ SPELLINGS = {
     "bytes alone": [],
     "a space in front": [(" ", "k"), (" k", "l"), ("l", "e"), (" ", "w")],
     "no other token with a space": [("E", "i"), ("Ei", "n"), ("Ein", "e"), (" ", "k"), ("e", "i")],
-    "the word itself": [("F", "u"), ("Fu", "c"), ("Fuc", "h"), ("Fuch", "s")],
+    "the word itself": [("I", "d"), ("Id", "a")],
 }
 
 
@@ -275,7 +275,7 @@ def test_the_probe_begins_with_a_word_that_is_one_token_of_the_models_own(spelli
     probe = explorers.LeakProbe(reading_with(SPELLINGS[spelling]), text)
     assert probe.error is None and probe.message.value == ""
     new = probe.settings["new"]
-    assert (new == "Fuchs") == (spelling == "the word itself")
+    assert (new == "Ida") == (spelling == "the word itself")
     probe.set(kind="none")
     assert probe.error is None and f"wird zu „{new}“" in probe.caption.value
     probe.set(new="Fuchs und Hase")
