@@ -185,6 +185,21 @@ def test_movement_is_total_variation_between_two_runs_of_the_model(probe):
     assert np.allclose(found, expected, atol=1e-5)
 
 
+def test_the_probe_counts_what_can_be_seen_on_a_scale_that_stays(probe):
+    probe.reset()
+    for new, kind in (("Ida", "causal"), ("Ida", "none"), ("Nuss", "window")):
+        probe.set(new=new, kind=kind)
+        moved, changed = probe.result.moved, probe.result.changed
+        before, later = moved[:changed], moved[changed:]
+        part = before if before.any() else later
+        count, all_of_them = sum(float(m) > 0.05 for m in part), len(part)
+        assert f"{count} von {all_of_them}" in probe.caption.value and "um mehr als 0.05" in (
+            probe.caption.value.lower()
+        )
+        assert probe.axes.get_ylim()[0] == 0 and 1 <= probe.axes.get_ylim()[1] < 1.05
+    probe.reset()
+
+
 def test_a_single_prediction_before_the_exchanged_token_is_said_in_the_singular(probe):
     probe.reset()
     for position, kind, words in (

@@ -156,8 +156,8 @@ def test_01_and_06_without_direct_paths_the_positions_become_alike():
     assert cut.alike[-1] > 0.999 and whole.alike[-1] < 0.6
     assert (
         "*Gemessen* mit 6 Blöcken nach 60 Schritten bei Lernrate 0.001: Im letzten Block ist der Gradient "
-        "für $W_2$ noch länger als 0.1, der für $W_Q$ und $W_K$ aber ist in jedem Block kürzer als 0.0001 (mit "
-        "direkten Wegen: in jedem länger als 0.01)."
+        "für $W_2$ noch länger als 0.1, der für $W_Q$ und $W_K$ aber ist in jedem Block kürzer als 0.0001 "
+        "(mit direkten Wegen: in jedem länger als 0.01)."
     ) in prose("06_block")
     assert "liegt im Mittel über 0.999, mit direkten Wegen unter 0.6" in prose("06_block")
     assert "erreicht jedes MLP noch ein Gradient. In der Attention ist er nach" in prose("01_residual")
@@ -193,13 +193,6 @@ def test_03_what_one_neuron_answers_to_and_that_many_answer_to_much():
     answered = (means > 0.5 * means.max(axis=0)).sum(axis=0)  # tokens a neuron answers to, at least by half
     assert "Viele reagieren auf Verschiedenes" in prose("03_mlp") and (answered >= 10).mean() > 0.25
     explorer.close()
-
-
-def test_04_the_table_of_tokens_is_what_the_code_prints():
-    rows = zip(self_attention.SENTENCE, self_attention.TOKEN_IDS, strict=True)
-    for place, (token, id) in enumerate(rows, start=1):
-        assert f"| {token} | {id} | {place} |" in prose("04_self_attention")
-    assert "".join(self_attention.SENTENCE) == "Every moment is a beginning".replace(" ", "␣")
 
 
 def test_04_the_question_is_about_the_head_of_block_1_that_looks_back_most_clearly():
