@@ -16,7 +16,15 @@ from tests.refresh import NOTEBOOKS
 from tokenwerk_helpers import norm_placement, retrain, tokenizer
 from tokenwerk_helpers.abilities import ABILITIES, places
 from tokenwerk_helpers.corpus import NAMES, stories
-from tokenwerk_helpers.explorers import causal_mask, decoder, mlp, sampling, self_attention
+from tokenwerk_helpers.explorers import (
+    causal_mask,
+    decoder,
+    embeddings,
+    mlp,
+    sampling,
+    self_attention,
+    training,
+)
 from tokenwerk_helpers.explorers.numbers import number, percent
 from tokenwerk_helpers.explorers.reading import Reading, example_story
 from tokenwerk_helpers.pretrained import load, load_checkpoints
@@ -179,6 +187,34 @@ def test_06_in_which_block_x_is_found_again_in_u():
     assert likeness[1] > 0.9 > 0.7 > likeness[0] and share[0] > 1 > share[1]
 
 
+def test_06_who_learns_in_the_recorded_trainings():
+    losses = norm_placement.recorded()
+    ends = {
+        (blocks, rate): [
+            norm_placement.final_loss(losses[run]) for run in norm_placement.runs_at(blocks, rate)
+        ]
+        for blocks in norm_placement.DEPTHS
+        for rate in norm_placement.RATES
+    }
+    learned = {at: [end < 2 / 3 * norm_placement.frequency_loss() for end in row] for at, row in ends.items()}
+    pre, post, _warmed, none, _cut = range(5)
+    assert "**2 Blöcke:** Alle lernen, Post-Norm sogar eine Spur besser als Pre-Norm." in prose("06_block")
+    for rate in norm_placement.RATES:
+        assert all(learned[2, rate]) and 0 < ends[2, rate][pre] - ends[2, rate][post] < 0.1
+        assert learned[6, rate] == [True, True, True, True, False]  # all but without direct paths
+        assert learned[12, rate] == [True, False, False, False, False]  # pre-norm alone
+    assert "Lernrate 0.003:** Post-Norm lernt, aber auf einem Umweg" in prose("06_block")
+    late = [
+        next(i for i, it in enumerate(losses[run]) if it < 3) for run in norm_placement.runs_at(6, 0.003)[:3]
+    ]
+    assert late[1] > 2 * late[0] and late[2] < late[1] / 1.5
+    assert (
+        "Bei Lernrate 0.001 kommt es in 300 Schritten nicht einmal bis zum Wörterzählen, bei 0.003 läuft"
+        in (prose("06_block"))
+    )
+    assert norm_placement.frequency_loss() < ends[12, 0.001][none] < ends[12, 0.003][none] / 100
+
+
 def test_03_what_one_neuron_answers_to_and_that_many_answer_to_much():
     explorer = mlp.NeuronExplorer()
     words = [label for label, _value in explorer.result.favourites[:3]]
@@ -234,6 +270,13 @@ def test_07_which_rows_of_the_position_table_are_as_chance_left_them():
     assert "Ihre letzten acht Zeilen hat im Training kein Token erreicht" in prose("07_embeddings")
 
 
+def test_07_something_is_filled_by_the_newest_merge_from_the_start():
+    merges = embeddings.Merges()
+    assert "Gefüllt ist, was der neueste Merge gemacht hat." in prose("07_embeddings")
+    assert sum(merges.result.uses_newest) > 1
+    merges.close()
+
+
 def test_07_the_tie_between_a_s_and_s_e_goes_to_the_older_left_piece():
     words = {"Hase": 5, "Nase": 3, "Nagel": 2}
     counts = Counter()
@@ -284,6 +327,11 @@ def test_10_the_draws_to_begin_with_scatter_as_the_page_expects():
         p, shares = draws.result.probabilities, draws.result.shares
         assert (abs(shares - p) <= 2 * (p * (1 - p) / count) ** 0.5).all()
     draws.close()
+
+
+def test_11_the_model_trained_on_the_page_is_half_as_wide():
+    assert "Das Modell in dieser Zelle ist halb so breit wie das mitgelieferte" in prose("11_training")
+    assert load().model.config.width == 2 * training.WIDTH
 
 
 def test_11_copying_comes_last_and_its_head_is_shown_first():
