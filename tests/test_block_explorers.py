@@ -270,8 +270,8 @@ def test_with_small_weights_the_picture_flips_and_without_norm_deep_nets_explode
     assert lab.gradients_at_start("none", 12)[-1] > 50 * lab.gradients_at_start("post", 12)[-1]
 
 
-def test_with_norms_the_gradient_does_not_vanish_without_the_direct_paths():
-    """What 01 promises: in a pre-norm net the trouble without residuals is not a vanishing gradient."""
+def test_with_norms_the_gradient_for_w2_is_there_at_the_start_without_the_direct_paths():
+    """What 01 says of the MLPs before the first step; what attention loses is in the prose's test."""
     assert min(lab.gradients_at_start("pre", 12, residual=False)) > 0.3
     assert max(lab.gradients_at_start("pre", 12, residual=False)) < 10
 

@@ -155,7 +155,7 @@ def test_every_control_moves_the_lab(lab):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(2, 14))
+@given(st.integers(2, 10))
 def test_under_a_causal_mask_earlier_predictions_stay_exactly_as_they_were(probe, position):
     """F23: the leak probe; without a mask the future leaks."""
     probe.reset()
@@ -185,6 +185,21 @@ def test_movement_is_total_variation_between_two_runs_of_the_model(probe):
     assert np.allclose(found, expected, atol=1e-5)
 
 
+def test_the_probe_counts_what_can_be_seen_on_a_scale_that_stays(probe):
+    probe.reset()
+    for new, kind in (("Ida", "causal"), ("Ida", "none"), ("Nuss", "window")):
+        probe.set(new=new, kind=kind)
+        moved, changed = probe.result.moved, probe.result.changed
+        before, later = moved[:changed], moved[changed:]
+        part = before if before.any() else later
+        count, all_of_them = sum(float(m) > 0.05 for m in part), len(part)
+        assert f"{count} von {all_of_them}" in probe.caption.value and "um mehr als 0.05" in (
+            probe.caption.value.lower()
+        )
+        assert probe.axes.get_ylim()[0] == 0 and 1 <= probe.axes.get_ylim()[1] < 1.05
+    probe.reset()
+
+
 def test_a_single_prediction_before_the_exchanged_token_is_said_in_the_singular(probe):
     probe.reset()
     for position, kind, words in (
@@ -208,7 +223,7 @@ def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
     probe.set(new="Donaudampfschiff")
     assert "genau eines" in probe.message.value
     assert probe.figure.pixels.tobytes() == image
-    probe.set(new="Ente", position=4)
+    probe.set(new="Jan", position=4)
     assert "dasselbe Token" in probe.caption.value
     probe.reset()
 
@@ -265,7 +280,7 @@ SPELLINGS = {
     "bytes alone": [],
     "a space in front": [(" ", "k"), (" k", "l"), ("l", "e"), (" ", "w")],
     "no other token with a space": [("E", "i"), ("Ei", "n"), ("Ein", "e"), (" ", "k"), ("e", "i")],
-    "the word itself": [("F", "u"), ("Fu", "c"), ("Fuc", "h"), ("Fuch", "s")],
+    "the word itself": [("I", "d"), ("Id", "a")],
 }
 
 
@@ -275,7 +290,7 @@ def test_the_probe_begins_with_a_word_that_is_one_token_of_the_models_own(spelli
     probe = explorers.LeakProbe(reading_with(SPELLINGS[spelling]), text)
     assert probe.error is None and probe.message.value == ""
     new = probe.settings["new"]
-    assert (new == "Fuchs") == (spelling == "the word itself")
+    assert (new == "Ida") == (spelling == "the word itself")
     probe.set(kind="none")
     assert probe.error is None and f"wird zu „{new}“" in probe.caption.value
     probe.set(new="Fuchs und Hase")

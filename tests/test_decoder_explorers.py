@@ -4,6 +4,7 @@ import copy
 import gc
 import math
 import os
+import re
 import weakref
 from dataclasses import replace
 from itertools import islice
@@ -21,6 +22,7 @@ from tests.test_pretrained import hugging_face_gpt2
 from tokenwerk_helpers import corpus, model, pretrained, training
 from tokenwerk_helpers.checks import decoder as checks
 from tokenwerk_helpers.explorers import decoder as explorers
+from tokenwerk_helpers.explorers import sampling
 from tokenwerk_helpers.explorers.reading import Reading
 from tokenwerk_helpers.pretrained import Pretrained
 
@@ -453,3 +455,19 @@ def test_a_closed_generation_lets_its_model_go():
 def test_a_board_with_every_head_on_says_so_in_its_list(board):
     board.reset()
     assert board.controls["head"].label == "keiner"
+
+
+def test_a_probability_in_the_sentence_is_written_as_in_the_picture():
+    """0.9992 once stood as "99.9 %" in the one and as "> 99.9 %" in the other."""
+    nearly_sure = explorers.NextToken(text="Eine kleine Ente wohnt im Wald. Heute findet")
+    assert 0.999 < nearly_sure.result.probabilities[0] < 0.9995
+    views = [nearly_sure, explorers.NextToken(text="Mia"), explorers.Generation(), sampling.Filters()]
+    views[2].set(steps=0)
+    for view in views:
+        said = view.caption.value.replace("über ", "> ").replace("unter ", "< ")
+        labels = [text.get_text() for axes in view.figure.figure.axes for text in axes.texts]
+        shares = re.findall(r"(?:[<>] )?[\d.]+ %", said)
+        assert shares
+        for share in shares:
+            assert any(re.search(rf"(?:^|\s){re.escape(share)}$", label) for label in labels), share
+        view.close()

@@ -110,6 +110,16 @@ def test_the_expected_difference_of_two_shares_is_told_in_percentage_points():
     assert view.caption.value.endswith(f"eine Abweichung um etwa {points:.1f} Prozentpunkte.")
 
 
+@pytest.mark.parametrize("temperature", [0, 1, 2])
+def test_the_draws_fill_their_picture(temperature):
+    view = explorers.Draws()
+    view.set(temperature=temperature)
+    highest = max(view.result.probabilities.max(), view.result.shares.max())
+    bottom, top = view.axes.get_ylim()
+    assert bottom == 0 and highest < top < 1.1 * highest
+    view.close()
+
+
 # ---- the loop ----
 
 

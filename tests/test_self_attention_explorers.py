@@ -37,10 +37,10 @@ def test_the_five_token_ids_pick_the_rows_that_are_summed():
     listed = [
         (token, int(id), int(position))
         for cell in cells
-        for token, id, position in re.findall(r"^\| (\w+) \| (\d+) \| (\d) \|$", cell.source, re.MULTILINE)
+        for token, id, position in re.findall(r"^\| (\S+) \| (\d+) \| (\d) \|$", cell.source, re.MULTILINE)
     ]
     assert listed == [
-        ("Every", 15745, 1), ("moment", 4205, 2), ("is", 382, 3), ("a", 261, 4), ("beginning", 10526, 5),
+        ("Every", 15745, 1), ("␣moment", 4205, 2), ("␣is", 382, 3), ("␣a", 261, 4), ("␣beginning", 10526, 5),
     ]  # fmt: skip
     assert [(token, id) for token, id, _ in listed] == list(
         zip(explorers.SENTENCE, explorers.TOKEN_IDS, strict=True)

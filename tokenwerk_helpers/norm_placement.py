@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +20,7 @@ from torch.nn import functional as F
 
 from .model import Config, Decoder
 from .tokenizer import split
-from .trace import ablate, running_with
+from .trace import Replacement, ablate, running_with, trace
 
 WEIGHTS = Path(__file__).parent / "weights"
 RECORDING = WEIGHTS / "norm_placement.json"
@@ -42,6 +44,10 @@ class Run:
     rate: float
     warm_up: int = 0
     residual: bool = True  # False: both direct paths of every block are cut
+
+    def cut(self, model: Decoder) -> dict[str, Replacement]:
+        """What to run the model with, as `trace.running_with` takes it."""
+        return {} if self.residual else ablate(model, "residual")
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0: it rises in a straight line during the warm-up."""
@@ -123,8 +129,11 @@ def gradients_at_start(
 
 def train(run: Run, seed: int = 0) -> Iterator[float]:
     """Train with Adam, without clipping or weight decay, and yield the loss of each step, STEPS in all."""
-    model = fresh_model(run.norm, run.blocks, seed=seed)
-    cut = {} if run.residual else ablate(model, "residual")
+    yield from _training(fresh_model(run.norm, run.blocks, seed=seed), run, seed)
+
+
+def _training(model: Decoder, run: Run, seed: int) -> Iterator[float]:
+    cut = run.cut(model)
     # fused: one pass over all weights, half the time of a step where the model is deep.
     optimizer = torch.optim.Adam(model.parameters(), lr=run.rate, fused=True)
     for step, (inputs, targets) in zip(range(STEPS), batches(seed + 1)):
@@ -141,6 +150,50 @@ def averaged(losses: Iterable[float], count: int = EVERY) -> list[float]:
     """The means of `count` losses each, one after the other; an unfinished rest is left out."""
     losses = list(losses)
     return [sum(losses[i : i + count]) / count for i in range(0, len(losses) - count + 1, count)]
+
+
+# --- a look inside --------------------------------------------------------------------------------
+
+TABLES = {"W_Q": "attn.q", "W_K": "attn.k", "W2": "mlp.down"}
+
+
+class Inside(NamedTuple):
+    """A decoder looked into; each list has one number a block, first to last.
+
+    alike: how alike the lists of different positions are as they leave the block (1: all in one direction).
+    gradients: by table of TABLES, the length of the loss's gradient for it.
+    """
+
+    alike: list[float]
+    gradients: dict[str, list[float]]
+
+
+def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
+    """Train for so many steps, at most STEPS, then look into the model on pieces drawn for this alone."""
+    model = fresh_model(run.norm, run.blocks, seed=seed)
+    for _loss in islice(_training(model, run, seed), steps):
+        pass
+    model.zero_grad()
+    inputs, targets = next(batches(seed + 2))
+    with running_with(model, run.cut(model)):
+        loss_of(model, inputs, targets).backward()
+    seen = trace(model, inputs, replace=run.cut(model))
+    gradients = {
+        name: [block.get_submodule(part).weight.grad.norm().item() for block in model.blocks]
+        for name, part in TABLES.items()
+    }
+    return Inside([alikeness(seen[f"blocks.{i}"]) for i in range(run.blocks)], gradients)
+
+
+def alikeness(x: Tensor) -> float:
+    """The mean cosine between the lists of two different positions of one text: (B, T, D) -> -1 to 1.
+
+    Near 1 for all texts is what Dong, Cordonnier & Loukas 2021 call rank collapse.
+    """
+    directions = F.normalize(x, dim=-1)
+    cosines = directions @ directions.mT  # (B, T, T)
+    T = x.shape[1]
+    return cosines[:, ~torch.eye(T, dtype=torch.bool)].mean().item()
 
 
 # --- the recording ---------------------------------------------------------------------------------

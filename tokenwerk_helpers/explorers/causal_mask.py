@@ -17,7 +17,7 @@ from .base import Explorer, ReaderMistake
 from .controls import choose, line, slider, whole
 from .guess import Guess
 from .numbers import number, percent, vector
-from .reading import Reading, example_story
+from .reading import Reading, example_gift, example_story
 
 KINDS = ("causal", "none", "window", "prefix")
 SIZED = ("window", "prefix")  # the kinds that have a width
@@ -27,8 +27,9 @@ def mask(kind: str, T: int, width: int) -> Tensor:
     """Who may look at whom: (T, T), boolean, True = may look.
 
     "causal": itself and everything before. "none": everywhere, as in BERT (Devlin et al. 2019). "window":
-    itself and the `width` - 1 positions before (Beltagy et al. 2020). "prefix": the first `width` positions
-    see each other, the rest is causal (Raffel et al. 2020).
+    itself and the `width` - 1 positions before (Child et al. 2019; that of Beltagy et al. 2020 looks to both
+    sides unless it writes text). "prefix": the first `width` positions see each other, the rest is causal
+    (Raffel et al. 2020).
     """
     causal = model.causal_mask(T)
     if kind == "causal":
@@ -181,7 +182,9 @@ class Leak:
     moved: np.ndarray  # total variation distance between the predictions before and after, 0 to 1
 
 
-PLACE = 4  # the token that is exchanged first, counted from 1
+# The exchange to begin with: who gets a gift, up to where the name is foretold again.
+PLACE, SUBSTITUTE = 4, "Ida"  # the place counted from 1
+VISIBLE = 0.05  # a movement that a reader can see in the picture
 
 
 class LeakProbe(Explorer):
@@ -191,7 +194,7 @@ class LeakProbe(Explorer):
         self.reading = Reading(pretrained)
         self.figure = LiveFigure(8.2, 3.2)
         self._labels: list[str] | None = None
-        text = text or example_story()
+        text = text or example_gift() + " eine Nuss. Darüber freut sich"
         controls = {
             "text": line(_("sentence"), text),
             "position": whole(_("exchange token"), 2, self.reading.context, PLACE),
@@ -209,11 +212,11 @@ class LeakProbe(Explorer):
         return Leak(self.reading.labels(ids), place, new, kind, moved)
 
     def _first_substitute(self, text: str) -> str:
-        """A word to begin with: "Fuchs", or where that is several tokens, a later token of the text."""
+        """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
         ids = self.reading.ids(text)
         like = ids[min(PLACE, len(ids)) - 1]
         later = [self.reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
-        fitting = (word for word in ["Fuchs", *later] if word and len(self._spelled(word, like)) == 1)
+        fitting = (word for word in [SUBSTITUTE, *later] if word and len(self._spelled(word, like)) == 1)
         return next(fitting, "F")  # a single letter is a token of every byte pair encoding
 
     def _spelled(self, new: str, like: int) -> list[int]:
@@ -249,12 +252,10 @@ class LeakProbe(Explorer):
             bar.set_height(float(moved))
             bar.set_color(warning if place < result.changed else shade)
         self.here.set_x(result.changed - 0.45)
-        self.axes.set_ylim(0, max(0.05, 1.05 * float(result.moved.max())))
-        self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
 
     def _draw(self, labels: list[str]) -> None:
-        """The picture for these tokens; bars and scale move, all else stays until the tokens change."""
+        """The picture for these tokens; the bars move, all else stays until the tokens change."""
         self._labels = labels
         self.figure.clear()
         self.axes = axes = self.figure.figure.add_subplot()
@@ -262,43 +263,51 @@ class LeakProbe(Explorer):
         self.bars = axes.bar(places, np.zeros(len(labels)), width=0.7)
         self.here = axes.axvspan(-0.45, 0.45, color=style.LIGHT.grid, zorder=0)
         axes.set_xticks(places, labels=labels, rotation=50, ha="right", rotation_mode="anchor")
-        axes.set_xlim(-0.7, len(labels) - 0.3)
-        axes.set_ylabel(_("movement of\nthe prediction"))
-        axes.yaxis.set_major_formatter("{x:.2f}")  # equally wide at every scale
-        self.figure.moving(*self.bars, self.here, axes.yaxis, axes.spines["bottom"])
+        axes.set(xlim=(-0.7, len(labels) - 0.3), ylim=(0, 1.02), ylabel=_("movement of\nthe prediction"))
+        self.figure.moving(*self.bars, self.here, axes.spines["bottom"])
         if self.figure.dark:
             style.paint(self.figure.figure, dark=True)
 
     def sentence(self, result: Leak) -> str:
-        before = int((result.moved[: result.changed] > 0).sum())
-        after = int((result.moved[result.changed :] > 0).sum())
+        before, later = result.moved[: result.changed], result.moved[result.changed :]
         text = _("Token {place}, “{old}”, becomes “{new}”.").format(
             place=result.changed + 1, old=result.labels[result.changed].strip(), new=result.new.strip()
         )
         if result.new.strip() == result.labels[result.changed].strip("␣· "):
             return text + " " + _("That is the same token: nothing can move.")
-        if before == 0:
-            return f"{text} {self._nothing_leaks(result.changed, after, len(result.moved) - result.changed)}"
+        if not before.any():
+            return f"{text} {self._nothing_leaks(len(before), later)}"
         leaks = ngettext(
             "{leaks} of the {before} predictions before it moves as well: it has seen the future.",
             "{leaks} of the {before} predictions before it move as well: they have seen the future.",
-            before,
-        ).format(leaks=before, before=result.changed)
-        if result.changed == 1:
+            len(before),
+        ).format(leaks=np.count_nonzero(before), before=len(before))
+        if len(before) == 1:
             leaks = _("The prediction before it moves as well: it has seen the future.")
-        return f"{text} {leaks} " + _("A loss measured like this would be cheated.")
+        seen = _("By more than {visible}: {seen} of {before}.").format(
+            visible=VISIBLE, seen=_visible(before), before=len(before)
+        )
+        return f"{text} {leaks} {seen} " + _("A loss measured like this would be cheated.")
 
     @staticmethod
-    def _nothing_leaks(before: int, after: int, later: int) -> str:
+    def _nothing_leaks(before: int, later: np.ndarray) -> str:
         still = ngettext(
             "The prediction before it stays exactly as it was;",
             "The {before} predictions before it stay exactly as they were;",
             before,
         )
         move = ngettext(
-            "from it on, {after} of {later} moves.", "from it on, {after} of {later} move.", after
+            "from it on, {seen} of {later} moves by more than {visible}.",
+            "from it on, {seen} of {later} move by more than {visible}.",
+            _visible(later),
         )
-        return f"{still} {move}".format(before=before, after=after, later=later)
+        return f"{still} {move}".format(
+            before=before, seen=_visible(later), later=len(later), visible=VISIBLE
+        )
+
+
+def _visible(moved: np.ndarray) -> int:
+    return int((moved > VISIBLE).sum())
 
 
 def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tensor) -> np.ndarray:

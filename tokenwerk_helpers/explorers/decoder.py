@@ -131,8 +131,8 @@ class NextToken(Explorer):
             "After token {place}, “{token}”, the most probable next token is “{best}” ({p}), then “{second}” "
             "({q})."
         ).format(
-            place=result.position + 1, token=result.labels[result.position], best=best, p=percent(p, 1),
-            second=second, q=percent(q, 1),
+            place=result.position + 1, token=result.labels[result.position], best=best, p=percent(p),
+            second=second, q=percent(q),
         )  # fmt: skip
         agree = [answers[0][0] == best for answers in result.layers]
         # Where several tokens are alike, even the last layer may name another of them.
@@ -247,7 +247,7 @@ class Generation(Explorer):
         return text + "\n" + _(
             "The last position decides: next comes “{token}” with {share}. "
             "{used} of {context} positions are used."
-        ).format(token=token, share=percent(share, 1), used=result.used, context=result.context)  # fmt: skip
+        ).format(token=token, share=percent(share), used=result.used, context=result.context)  # fmt: skip
 
 
 # ---- the ablation board ----

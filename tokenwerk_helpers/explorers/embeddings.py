@@ -106,7 +106,7 @@ class Merges(Explorer):
         self._draw()
         controls = {
             "text": line(_("text"), text or example_story()),
-            "merges": whole(_("merges learned"), 0, len(self.tokenizer.merges), 60),
+            "merges": whole(_("merges learned"), 0, len(self.tokenizer.merges), 76),
         }
         super().__init__(controls, [[self.figure]])
 

@@ -113,7 +113,7 @@ class Filters(Explorer):
             )  # fmt: skip
         rest = _("“{word}” is drawn with {share}, “{last}” is the last that still has a chance.")
         return text + " " + rest.format(
-            word=names[0], share=percent(result.probabilities[3][0], 1),
+            word=names[0], share=percent(result.probabilities[3][0]),
             last=names[int(np.flatnonzero(result.survives[3])[-1])],
         )  # fmt: skip
 
@@ -147,26 +147,29 @@ class Draws(Explorer):
         controls = {
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "draws": stops(_("draws"), (10, 30, 100, 300, 1000, 10000), 100),
-            "seed": whole(_("dice (seed)"), 1, 50, 1),
+            "seed": whole(_("dice (seed)"), 1, 50, 32),
         }
         super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(drawn)
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(ylim=(0, 1.0), ylabel=_("share"))
+        self.axes = axes = self.figure.figure.add_subplot(ylabel=_("share"))
+        axes.yaxis.set_major_formatter("{x:.2f}")  # equally wide at every scale
         places = np.arange(ALL)
         axes.set_xticks(places, labels=words(), rotation=30, ha="right", rotation_mode="anchor")
         theory, counted = style.LIGHT.soft, style.ROLES["head"]
         self.theory = axes.bar(places - 0.2, np.zeros(ALL), 0.38, color=theory, label=_("probability"))
         self.counted = axes.bar(places + 0.2, np.zeros(ALL), 0.38, color=counted, label=_("drawn"))
         axes.legend(loc="upper right")
-        self.figure.moving(*self.theory, *self.counted)
+        self.figure.moving(*self.theory, *self.counted, axes.yaxis, axes.spines["bottom"])
 
     def show(self, result: Drawn) -> None:
         for bars, heights in ((self.theory, result.probabilities), (self.counted, result.shares)):
             for bar, height in zip(bars, heights):
                 bar.set_height(height)
+        self.axes.set_ylim(0, 1.05 * max(result.probabilities.max(), result.shares.max()))
+        self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
 
     def sentence(self, result: Drawn) -> str:

@@ -22,7 +22,7 @@ from .reading import Reading, example_story
 
 # ---- the five steps on the sentence of the guide ----
 
-SENTENCE = ("Every", "moment", "is", "a", "beginning")
+SENTENCE = ("Every", "␣moment", "␣is", "␣a", "␣beginning")
 TOKEN_IDS = (15745, 4205, 382, 261, 10526)  # of the vocabulary o200k_base
 TOKEN_EMBEDDINGS = torch.tensor(
     [
@@ -378,7 +378,8 @@ class Heads(Explorer):
         self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
         self.matrix.masked_legend = _("later, not allowed")
         config = self.reading.model.config
-        # Where the pronoun is foretold, one token before it stands, and the block whose head sees to that.
+        # Where the pronoun is foretold, one token before it stands, and the block whose head looks back at
+        # article and noun.
         pronoun = len(self.reading.ids(text.partition(" sie")[0]))
         block = self.reading.pretrained.about.get("heads", {}).get("pronoun", {}).get("block", 0) + 1
         controls = {
@@ -467,8 +468,8 @@ def guess_pronoun() -> Guess:
     """What a head looks at before a pronoun."""
     return Guess(
         _(
-            "“Eine kleine Ente wohnt im Wald. Heute findet …”: a pronoun comes next. "
-            "Where does the head look most that helps to choose it?"
+            "“Eine kleine Ente wohnt im Wald. Heute findet …”: a pronoun comes next. In block 1 one head "
+            "looks back most clearly at article and noun. Which word gets most of its weight?"
         ),
         checks.what_the_pronoun_is_read_from,
         options=checks.ANTECEDENTS,
