@@ -28,17 +28,8 @@ MODEL_SIDE = {
     "trace",
     "training",
 }
-OTHER_SIDES = {
-    "__init__",
-    "characters",
-    "checks",
-    "explorers",
-    "lab",
-    "language",
-    "server",
-    "source",
-    "views",
-}
+OTHER_SIDES = {"__init__", "checks", "explorers", "lab", "server", "views"}
+OTHER_SIDES |= {"characters", "language", "source"}  # these stand on their own; every side may import them
 COMMANDS = {"lab", "retrain", "server"}  # run by hand or loaded by JupyterLab; no module of ours imports them
 WIDGETS = {"ipywidgets", "anywidget", "traitlets", "IPython", "matplotlib", "PIL"}
 NETWORK = {

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tomllib
 import venv
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +13,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-OURS = "tokenwerk-helpers"
 
 
 def asked_for(lines: list[str], extras: set[str]) -> list[Requirement]:
@@ -35,13 +35,15 @@ def closure(lines: list[str]) -> set[str]:
 
 
 def readers_lines() -> list[str]:
-    """The lines of requirements.txt; the last one, `-e .`, is this project."""
+    """The lines of requirements.txt; its last one, `-e .`, is this project with its own dependencies."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return [OURS if line == "-e ." else line for line in lines if line and not line.startswith("#")]
+    assert "-e ." in lines
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [line for line in lines if line and line[0] not in "#-"] + project["dependencies"]
 
 
 def environment(folder: Path, names: set[str]) -> Path:
-    """A virtual environment that holds these distributions of ours and no others; its Python.
+    """A virtual environment with this project, these distributions and no others; its Python.
 
     Each is a link to where it lies here: made in a moment, and just as blind for the rest as a fresh one.
     """
@@ -51,9 +53,9 @@ def environment(folder: Path, names: set[str]) -> Path:
         distribution = metadata.distribution(name)
         tops = {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}
         for top in tops:
-            if not (top.startswith("__editable__") or (site / top).exists()):
+            if not (site / top).exists():
                 (site / top).symlink_to(distribution.locate_file(top))
-    (site / "ours.pth").write_text(f"{ROOT}\n", encoding="utf-8")
+    (site / "project.pth").write_text(f"{ROOT}\n", encoding="utf-8")
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
