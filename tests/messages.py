@@ -4,8 +4,8 @@ python -m tests.messages update     extract from the code, merge into the German
 python -m tests.messages missing    list what has no German yet
 """
 
+import argparse
 import io
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -109,10 +109,16 @@ def missing(language: str = "de") -> list[str]:
     return gaps
 
 
-if __name__ == "__main__":
-    command = sys.argv[1] if len(sys.argv) > 1 else "update"
-    if command == "update":
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.messages", description=__doc__.splitlines()[0])
+    parser.add_argument("command", nargs="?", choices=["update", "missing"], default="update")
+    if parser.parse_args().command == "update":
         update()
     else:
         for gap in missing():
             print(repr(gap))
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ that differs from run to run (widget ids, times, dates inside pictures), laid ou
 A notebook with a cell that raises, or that writes to stderr, is refused and left as it was.
 """
 
+import argparse
 import base64
 import copy
 import hashlib
@@ -234,14 +235,16 @@ def refresh(path: Path) -> bool:
     return True
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Refresh the named notebooks, or all; exit code 1 when one was refused."""
+    parser = argparse.ArgumentParser(prog="python -m tests.refresh", description=__doc__.splitlines()[0])
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all, if none is named")
+    paths = parser.parse_args(arguments).notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
     # The stored pages are the German ones, in the page's own pictures and without a GPT-2, whatever their
     # maker has set.
     for name in ("TOKENWERK_LANG", "TOKENWERK_GPT2", "MPLBACKEND"):
         os.environ.pop(name, None)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # two notebooks at a time: more threads would only wait
-    paths = [Path(argument) for argument in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))
     refused = 0
     with ThreadPoolExecutor(2) as pool:
         jobs = [(path, pool.submit(refresh, path)) for path in paths]
@@ -255,4 +258,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -85,6 +85,12 @@ def test_labels_keep_every_letter_but_make_white_space_visible():
     assert view.rows == ["<b>", "$x$", "a⏎b⇥", "?"]
 
 
+def test_labels_show_what_leaves_no_ink_and_keep_the_narrow_spaces_of_a_number():
+    rows = ["\u3164", "a\u202eb", "❤\ufe0f", " ", "124\u202f439", "two words", ""]
+    shown = ["‹U+3164›", "a‹U+202E›b", "❤‹U+FE0F›", "␣", "124\u202f439", "two words", ""]
+    assert MatrixView(np.zeros((7, 1)), rows=rows).rows == shown
+
+
 def test_the_view_keeps_its_own_copy_of_the_numbers():
     values, mask = weights(), CAUSAL.copy()
     view = MatrixView(values, allowed=mask)

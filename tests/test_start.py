@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from jupyterlab.commands import get_app_dir
 from packaging.specifiers import SpecifierSet
 
 from tokenwerk_helpers.checks import start as checks
@@ -158,3 +159,28 @@ def test_the_commands_of_the_page_name_files_that_exist(prose):
     for name in ("requirements.txt", "tokenwerk_helpers/lab/jupyter_lab_config.py"):
         assert name in prose and (ROOT / name).is_file()
     assert re.search(r"^lab:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+# ---- the table of help ----
+
+MET = ("Error displaying widget", "NameError", "SyntaxError", "[*]", "No module named", "nichts geht mehr")
+
+
+def test_every_menu_that_the_page_names_is_one_of_jupyterlab_s(prose):
+    """Its labels stand in its code, some with three dots behind them: "Restart Kernel…"."""
+    static = Path(get_app_dir()) / "static"
+    code = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
+    labels = {label for _menu, label in re.findall(r"\*\*(Run|Kernel) → ([^*]+)\*\*", prose)}
+    assert {"Interrupt Kernel", "Restart Kernel", "Run All Above Selected Cell"} <= labels
+    for label in labels:
+        assert f'"{label}"' in code or f'"{label}…"' in code, label
+
+
+def test_the_table_names_what_a_beginner_meets_and_leads_nobody_into_the_same_loop_again(prose):
+    table = prose.partition("## Wenn etwas klemmt")[2]
+    remedies = dict(re.findall(r"^\| (.+) \| .* \| (.+) \|$", table, re.MULTILINE))
+    for one in MET:
+        assert any(one in seen for seen in remedies), one
+    for stuck in ("hört nicht auf", "nichts geht mehr"):
+        (remedy,) = (helps for seen, helps in remedies.items() if stuck in seen)
+        assert "Ändere" in remedy and "Run All Cells" not in remedy

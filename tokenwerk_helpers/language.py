@@ -1,17 +1,18 @@
 """The language of everything a reader sees: gettext catalogues, German by default.
 
-Messages are written in English where they are used and translated at the moment they are shown, so a page can
-switch its language with one call. English is the message itself and needs no catalogue; Python exceptions
+Messages are written in English where they are used and translated at the moment they are shown, so a page
+can switch its language with one call. English is the message itself and needs no catalogue. Python exceptions
 stay English.
 """
 
 import gettext
 import os
+import re
 from pathlib import Path
 
 DOMAIN = "tokenwerk"
 LOCALE = Path(__file__).parent / "locale"
-LANGUAGES = ("de", "en")
+LANGUAGES = ("de", "en")  # the first one is the default
 
 
 def set_language(language: str) -> None:
@@ -36,4 +37,13 @@ def ngettext(singular: str, plural: str, number: int) -> str:
     return _catalogue.ngettext(singular, plural, number)
 
 
-set_language(os.environ.get("TOKENWERK_LANG", "de"))
+def wished_for(setting: str) -> str:
+    """The language that a setting such as "de", "en_GB" or "de_DE.UTF-8" names; the default for any other.
+
+    A setting comes from outside and may be anything: it must not keep a page from opening.
+    """
+    name = re.split(r"[-_.@]", setting.strip().lower())[0]
+    return name if name in LANGUAGES else LANGUAGES[0]
+
+
+set_language(wished_for(os.environ.get("TOKENWERK_LANG", "")))

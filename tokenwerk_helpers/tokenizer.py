@@ -18,6 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from .characters import visible
+
 BYTES = tuple(bytes([value]) for value in range(256))
 START, END = "<|start|>", "<|end|>"
 
@@ -233,8 +235,9 @@ def train(texts: Iterable[str], vocab_size: int | None = None) -> Tokenizer:
     return Tokenizer(merges)
 
 
-# A space is shown as "␣" and not as "·", because the middle dot occurs in German texts ("Leser·innen").
-_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
+_SIGNS = str.maketrans({"\n": "↵", "\t": "⇥"})
+# Where "surrogateescape" puts a byte that is no character.
+_LONE_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def label(token: bytes) -> str:
@@ -245,16 +248,8 @@ def label(token: bytes) -> str:
     """
     text = token.decode("utf-8", "surrogateescape")
     circle = "◌" if unicodedata.combining(text[:1] or " ") else ""
-    return circle + "".join(map(_visible, text))
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # where "surrogateescape" puts a byte that is no character
-        return f"‹{code - 0xDC00:02X}›"
-    if character in _SIGNS or character.isprintable():
-        return _SIGNS.get(character, character)
-    return f"‹U+{code:04X}›"
+    shown = _LONE_BYTE.sub(lambda match: f"‹{ord(match.group()) - 0xDC00:02X}›", text.translate(_SIGNS))
+    return visible(circle + shown)
 
 
 # tokenizer.json spells bytes as visible characters: the printable ones of Latin-1 stand for themselves, the

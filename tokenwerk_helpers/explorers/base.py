@@ -101,9 +101,9 @@ class Explorer:
 
     def say(self, sentence: str) -> None:
         """Tell what is to be seen: as the caption, and as the alternative text of the views it describes."""
-        for view in self.described():
-            view.alt = sentence
         self.caption.value = sentence
+        for view in self.described():
+            view.alt = self.caption.value
 
     @in_turn
     def set(self, **settings) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from jupyter_core.paths import jupyter_runtime_dir
 
 HERE = Path(__file__).parent
+NOTEBOOKS = HERE.parents[1] / "notebooks"
 c = get_config()  # noqa: F821
 
 # Sliders answer without the server's stall of 40 ms (see tokenwerk_helpers/server.py).
@@ -28,8 +29,10 @@ c.LanguageServerManager.autodetect = False
 # Without overrides.json, there, the page would still ask whether it may fetch news.
 c.LabApp.app_settings_dir = str(HERE)
 
-c.ServerApp.root_dir = str(HERE.parents[1] / "notebooks")
-c.LabApp.default_url = "/lab/tree/00_start.ipynb"
+# The package installed alone brings no notebooks: JupyterLab then opens where it is started.
+if NOTEBOOKS.is_dir():
+    c.ServerApp.root_dir = str(NOTEBOOKS)
+    c.LabApp.default_url = "/lab/tree/00_start.ipynb"
 
 # Checkpoints are kept with the server's other passing files, not beside the notebooks.
 c.FileCheckpoints.checkpoint_dir = str(Path(jupyter_runtime_dir()) / "tokenwerk-checkpoints")

@@ -20,6 +20,7 @@ import numpy as np
 import traitlets
 from PIL import Image
 
+from ..characters import visible
 from . import style
 from .still import SCALE, with_still
 from .turns import in_turn
@@ -164,13 +165,18 @@ def check_mask(allowed: np.ndarray | None, shape: tuple[int, int, int]) -> None:
         raise ValueError(f"allowed has the shape {allowed.shape}, but the values have {shape[1:]}")
 
 
+def shown(label: str) -> str:
+    """The label as the eye can read it; spaces beside letters and digits stay what they are."""
+    return visible(label.translate(WHITE_SPACE), keep_spaces=bool(label.strip()))
+
+
 def labels(given, name: str, length: int) -> list[str] | None:
-    """The labels as text, white space made visible; ValueError if there are too many or too few."""
+    """The labels as text, what shows nothing made visible; ValueError if there are too many or too few."""
     if given is None:
         return None
     if isinstance(given, str):
         raise ValueError(f"{name} must be a list of texts, not the single text {given!r}")
-    texts = [str(label).encode("utf-8", "replace").decode("utf-8").translate(WHITE_SPACE) for label in given]
+    texts = [shown(str(label).encode("utf-8", "replace").decode("utf-8")) for label in given]
     if len(texts) != length:
         raise ValueError(f"{len(texts)} {name} given, but the values need {length}")
     return texts

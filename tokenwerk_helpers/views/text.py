@@ -5,7 +5,16 @@ from pathlib import Path
 import anywidget
 import traitlets
 
+from ..characters import unturned
+
 HERE = Path(__file__).parent
+
+
+class Line(traitlets.Unicode):
+    """Text in which nothing that a reader typed turns the direction of the rest."""
+
+    def validate(self, obj, value):
+        return unturned(super().validate(obj, value))
 
 
 class LiveText(anywidget.AnyWidget):
@@ -18,5 +27,5 @@ class LiveText(anywidget.AnyWidget):
     _esm = HERE / "text.js"
     _css = HERE / "text.css"
 
-    value = traitlets.Unicode(help="what is shown").tag(sync=True)
+    value = Line(help="what is shown").tag(sync=True)
     role = traitlets.Enum(["status", "alert"], "status", help="caption or message").tag(sync=True)
