@@ -84,46 +84,55 @@ class Stamps:
         return self._table
 
 
-class Places(ConstrainedLayoutEngine):
+class Layout(ConstrainedLayoutEngine):
     """matplotlib's constrained layout, followed to its end once for each density and then kept.
 
     matplotlib takes one step of it at every drawing, so that axes creep from picture to picture. Each density
-    has its own places, since the same letters are up to 7 % wider at one than at another.
+    has places of its own, since the same letters are up to 7 % wider at one than at another.
     """
 
-    AT_REST, STEPS = 0.1, 10  # the pixels of a step too small to be taken; after so many it is over anyway
+    AT_REST, STEPS = 0.1, 10  # pixels of a step after which there is none; so many steps at most
 
     def __init__(self):
         super().__init__()
         self._found: dict[float, dict[Axes, Bbox]] = {}
 
     def forget(self) -> None:
-        """Find the places anew when they are needed next."""
+        """Find all places anew when they are needed next."""
         self._found.clear()
 
     def execute(self, fig: Figure) -> None:
         """Put the axes to their places at the figure's density."""
         if fig.dpi not in self._found:
-            self._found[fig.dpi] = self._settle(fig)
-        for axes, place in self._found[fig.dpi].items():
-            is_laid_out = axes.get_in_layout()
-            axes.set_position(place)  # which takes them out of the layout
-            axes.set_in_layout(is_laid_out)
-            axes.apply_aspect()
+            self._found[fig.dpi] = self._settled(fig)
+        put(self._found[fig.dpi])
 
-    def _settle(self, fig: Figure) -> dict[Axes, Bbox]:
-        places = self._now(fig)
+    def _settled(self, fig: Figure) -> dict[Axes, Bbox]:
+        # Always from the same beginning: the same figure must look the same, whatever it was before.
+        specs = {axes: axes.get_subplotspec() for axes in fig.axes}
+        put({axes: spec.get_position(fig) for axes, spec in specs.items() if spec is not None})
+        now = places(fig)
         for _step in range(self.STEPS):
             super().execute(fig)
-            before, places = places, self._now(fig)
-            step = max(np.abs(places[axes].get_points() - before[axes].get_points()).max() for axes in places)
+            before, now = now, places(fig)
+            step = max(np.abs(now[axes].get_points() - before[axes].get_points()).max() for axes in now)
             if step * fig.bbox.width < self.AT_REST:
-                return before  # exactly: a figure that is drawn anew without need looks as it did
-        return places
+                break
+        return now
 
-    @staticmethod
-    def _now(fig: Figure) -> dict[Axes, Bbox]:
-        return {axes: axes.get_position(original=True) for axes in fig.axes}
+
+def places(figure: Figure) -> dict[Axes, Bbox]:
+    """Where the axes of a figure are, in parts of its size."""
+    return {axes: axes.get_position(original=True) for axes in figure.axes}
+
+
+def put(where: dict[Axes, Bbox]) -> None:
+    """Put axes back to the places they had."""
+    for axes, place in where.items():
+        is_laid_out = axes.get_in_layout()
+        axes.set_position(place)  # which takes them out of the layout
+        axes.set_in_layout(is_laid_out)
+        axes.apply_aspect()
 
 
 def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -155,12 +164,12 @@ class LiveFigure(anywidget.AnyWidget):
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
         on_page = [round(length * CSS_PIXELS_PER_INCH) for length in (width, height)]
-        size = [pixels / CSS_PIXELS_PER_INCH for pixels in on_page]  # matplotlib cuts off what is half a pixel
+        inches = [pixels / CSS_PIXELS_PER_INCH for pixels in on_page]  # matplotlib cuts off part of a pixel
         super().__init__(width=on_page[0], height=on_page[1], alt=alt)
         self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
-        self._places = Places()
-        self.figure = Figure(size, dpi=CSS_PIXELS_PER_INCH, layout=self._places)
+        self._layout = Layout()
+        self.figure = Figure(inches, dpi=CSS_PIXELS_PER_INCH, layout=self._layout)
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
         self._stamps = Stamps()
@@ -212,7 +221,7 @@ class LiveFigure(anywidget.AnyWidget):
 
     def _forget(self) -> None:
         self._background = None
-        self._places.forget()
+        self._layout.forget()
 
     def _send_pixels(self) -> None:
         """Send what is new since the last time, or all of it as seen from a page of the paper's colour."""
@@ -240,12 +249,12 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def still(self, scale: float = SCALE) -> Image.Image:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
-        live_dpi, dark = self.figure.dpi, self._page[0]
+        live_dpi, live_places, dark = self.figure.dpi, places(self.figure), self._page[0]
         try:
             if dark:
                 style.paint(self.figure, dark=False)
             self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
-            # A canvas of its own: the page's keeps background and letters, so the next move is as quick as any.
+            # A canvas of its own: the page's keeps its background, and the next move is as quick as any.
             canvas = FigureCanvasAgg(self.figure)
             canvas.draw()
             self._draw_moving()
@@ -253,7 +262,7 @@ class LiveFigure(anywidget.AnyWidget):
         finally:
             self.figure.set_canvas(self.canvas)
             self.figure.set_dpi(live_dpi)
-            self.figure.get_layout_engine().execute(self.figure)
+            put(live_places)
             if dark:
                 style.paint(self.figure, dark=True)
 
@@ -297,8 +306,8 @@ class Texts:
     def show(self, entries: Iterable[dict]) -> None:
         """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
         entries = list(entries)
-        # Moving from the beginning: they never were in the background.
-        missing = [self.axes.text(0, 0, "", animated=True, **self.look) for _text in entries[len(self.made) :]]
+        look = self.look | {"animated": True}  # from the beginning: no background to be drawn without them
+        missing = [self.axes.text(0, 0, "", **look) for _text in entries[len(self.made) :]]
         if missing:
             self.live.moving(*missing)
             self.made += missing
