@@ -270,7 +270,7 @@ def measure_all(browser: Browser, options: tuple[str, ...], presses: int) -> dic
 
 
 def table(prompt: dict[str, Times], usual: dict[str, Times]) -> str:
-    """Medians, 95th percentiles and first moves with the prompt websocket and without; ratios to the floor."""
+    """Medians, 95th percentiles and first moves, with the prompt websocket and without it."""
     lines = [f"{'':18} | with prompt websocket          | without"]
     lines += [f"{'milliseconds':18} | median    p95  x floor   first | median    p95   first"]
     lines += ["-" * len(lines[-1])]
