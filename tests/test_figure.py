@@ -1,5 +1,6 @@
 """The live figure, the still twin and the style they share."""
 
+import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from tokenwerk_helpers.views import figure, style
 from tokenwerk_helpers.views.figure import LiveFigure, Texts, changes
-from tokenwerk_helpers.views.still import GAP, stacked
+from tokenwerk_helpers.views.still import AREA, GAP, NEAR, encoded, stacked
 from tokenwerk_helpers.views.turns import TURN
 
 
@@ -258,6 +260,42 @@ def test_a_still_keeps_size_and_place_of_each_view(live):
     assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
     assert np.array_equal(page[:height, width + GAP :], np.asarray(one))
     assert np.array_equal(page[height + GAP :, :width], np.asarray(one))
+
+
+def stored(picture: Image.Image) -> tuple[Image.Image, np.ndarray]:
+    """The picture as a notebook keeps it, and how far each pixel is from what it was.  # (H, W)"""
+    file = encoded(picture)
+    assert file == encoded(picture.copy())
+    kept = Image.open(io.BytesIO(file))
+    return kept, np.abs(np.asarray(kept.convert("RGB")).astype(int) - np.asarray(picture)).max(axis=-1)
+
+
+def test_a_stored_picture_has_a_palette_and_looks_as_it_did(live):
+    axes = live.figure.axes[0]
+    for place, colour in enumerate(style.ROLES.values()):
+        axes.text(0.1 * place, 2, "Ente", color=colour, rotation=30)
+    axes.imshow(np.linspace(0, 1, 20).reshape(4, 5), extent=(0, 1, 0, 1), aspect="auto", cmap="RdBu_r")
+    picture = live.still()
+    assert len(picture.getcolors(1 << 16)) > 256
+    kept, errors = stored(picture)
+    assert kept.mode == "P" and 0 < errors.max() <= NEAR
+    words = np.asarray(picture).astype(int) @ [1 << 16, 1 << 8, 1]
+    common = [word for word, count in zip(*np.unique(words, return_counts=True)) if count >= AREA]
+    assert not errors[np.isin(words, common)].any()
+    whole = io.BytesIO()
+    picture.save(whole, format="PNG", compress_level=6)
+    assert len(encoded(picture)) < 0.6 * len(whole.getvalue())
+
+
+def test_a_picture_of_few_colours_is_stored_exactly_and_one_of_too_many_too():
+    few = Image.new("RGB", (40, 30), "#0072b2")
+    many = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8))
+    areas = np.repeat(
+        np.repeat(np.asarray(many)[:20, :20], 12, axis=0), 12, axis=1
+    )  # 400 colours, all common
+    for picture, mode in ((few, "P"), (many, "RGB"), (Image.fromarray(areas), "RGB")):
+        kept, errors = stored(picture)
+        assert kept.mode == mode and not errors.any()
 
 
 @pytest.mark.parametrize("kind", ["sequential", "diverging"])
