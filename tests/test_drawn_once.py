@@ -36,9 +36,6 @@ def moves(explorer):
 )
 def test_a_moved_slider_draws_only_what_has_moved(build, monkeypatch):
     explorer = build()
-    for name, value in list(moves(explorer)):  # once, so that as many texts exist as will be needed
-        explorer.set(**{name: value})
-    explorer.reset()
     monkeypatch.setattr(explorer.figure.canvas, "draw", lambda: pytest.fail("everything was drawn"))
     pictures = {explorer.figure.pixels.tobytes()}
     for name, value in list(moves(explorer)):

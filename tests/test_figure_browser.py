@@ -1,10 +1,13 @@
 """LiveFigure in a real browser: the pixels Python drew, whole or as changes, in every view."""
 
 import base64
+import io
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from tests.browser import CHROMIUM, CHROMIUM_OPTIONS
 from tests.single_view import mount, wire
 from tokenwerk_helpers.views import style
 from tokenwerk_helpers.views.figure import LiveFigure
@@ -91,6 +94,28 @@ def test_the_page_shows_exactly_what_python_drew_at_first_and_after_each_move(sh
         assert shown.is_true() and not np.array_equal(shown.pixels(), before)
     box = shown.page.locator("canvas").bounding_box()
     assert (box["width"], box["height"]) == (384, 192)  # page pixels, whatever the screen
+
+
+@pytest.mark.parametrize("density", [1, 1.25, 1.5, 2])
+def test_a_pixel_drawn_is_a_pixel_of_the_screen(chromium, density):
+    """Nothing is scaled and so nothing blurred, however odd the figure's size and the screen's density."""
+    live = LiveFigure(3.6, 1.73)
+    live.figure.add_subplot()
+    # A screen as it is: the density of Playwright's own pages rounds boxes to whole pixels of the page.
+    options = [*CHROMIUM_OPTIONS, f"--force-device-scale-factor={density}", "--window-size=1000,700"]
+    browser = chromium.browser_type.launch(executable_path=CHROMIUM, args=options)
+    try:
+        page = browser.new_page(no_viewport=True)
+        Shown(page, live)
+        page.evaluate("() => { document.body.style.paddingLeft = '10.3px'; }")
+        box, (height, width) = page.locator("canvas").bounding_box(), live.pixels.shape[:2]
+        screen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+    finally:
+        browser.close()
+    assert (width, height) == (int(346 * density), int(166 * density))
+    assert [box["width"] * density, box["height"] * density] == pytest.approx([width, height], abs=0.1)
+    left = round(box["x"] * density)
+    assert np.array_equal(screen[:height, left : left + width], live.pixels[..., :3])
 
 
 def test_a_figure_drawn_only_later_keeps_its_place_free(show):

@@ -1,10 +1,14 @@
-"""Figures as a printer looks at them: whatever is chosen, no writing is cut off or lies over another."""
+"""Figures as a printer looks at them: whatever is chosen, no writing is cut off or lies over another.
+
+And as a reader does: nothing jumps that nobody has moved, and the first move is as quick as the tenth.
+"""
 
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
 from itertools import combinations
+from unittest.mock import Mock
 
 import ipywidgets as widgets
 import numpy as np
@@ -105,12 +109,44 @@ def is_stale(live: LiveFigure) -> bool:
     return not np.array_equal(moved, live.pixels)
 
 
+def jumps(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
+    """Yield what looks different although nothing has moved, and where a move has drawn everything."""
+    at_first, twin = pictures(figures), explorer.still()
+    for page in ({"dark": False, "density": 1.0}, {"dark": True, "density": 1.25}):
+        for live in figures:
+            live.set_state(page)
+        shown = pictures(figures)
+        if explorer.still() != twin:
+            yield f"{page}: another still"
+        for live in figures:
+            live.canvas.draw = Mock(wraps=live.canvas.draw)
+        explorer.update()
+        if any(live.canvas.draw.called for live in figures):
+            yield f"{page}: a move after the still draws everything"
+        if pictures(figures) != shown:
+            yield f"{page}: a move that moves nothing"
+        for live in figures:
+            live.redraw()
+        if pictures(figures) != shown:
+            yield f"{page}: all drawn anew"
+    for live in figures:
+        live.set_state({"dark": False, "density": 1.0})
+    if pictures(figures) != at_first:
+        yield "back on the first page"
+
+
+def pictures(figures: list[LiveFigure]) -> list[bytes]:
+    """The pixels of every figure."""
+    return [live.pixels.tobytes() for live in figures]
+
+
 @pytest.fixture(scope="module", params=live_views(), ids=lambda one: one.__name__)
 def seen(request) -> dict[str, set[str]]:
-    """What is wrong at first and at the ends of every control, each moved alone."""
+    """What is wrong at first, when nothing moves, and at the ends of every control, each moved alone."""
     explorer = request.param()
     figures = [view for row in explorer.rows for view in row if isinstance(view, LiveFigure)]
     found = {"faults": {fault for live in figures for fault in faults(live)}, "stale": set()}
+    found["jumps"] = set(jumps(explorer, figures))
     for where in at_the_ends(explorer):
         found["faults"] |= {f"{where}: {fault}" for live in figures for fault in faults(live)}
     for where in at_the_ends(explorer):  # apart from the above, since it leaves the layout as it is
@@ -125,6 +161,11 @@ def test_no_writing_is_cut_off_or_lies_over_another_at_the_ends_of_any_control(s
 
 def test_what_has_moved_looks_as_if_all_had_been_drawn_anew(seen):
     assert not seen["stale"]
+
+
+def test_what_nobody_has_moved_stays_and_a_first_move_draws_only_what_has_moved(seen):
+    """After the still, a move that moves nothing, all drawn anew; on a dark and denser page, and back."""
+    assert not seen["jumps"]
 
 
 @pytest.mark.parametrize("notebook", book.CHAPTERS)

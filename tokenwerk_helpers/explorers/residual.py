@@ -88,8 +88,6 @@ class VectorAddition(Explorer):
         )
         self.plane.figure.legend(loc="outside upper center", ncols=3, columnspacing=1.6)
         self.plane.moving(self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens)
-        for _round in range(4):  # equal axes beside a legend outside come to rest step by step
-            self.plane.figure.get_layout_engine().execute(self.plane.figure)
 
     def show(self, result: VectorSum) -> None:
         x, fx, y = result.x, result.fx, result.y

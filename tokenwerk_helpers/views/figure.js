@@ -11,15 +11,16 @@ export default () => {
 
   const paint = (canvas) => {
     if (!picture) return;
-    const { width, height } = picture;
+    const { width, height } = picture.pixels;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    canvas.getContext("2d").putImageData(picture, 0, 0);
+    canvas.style.width = `${width / picture.density}px`; // a pixel drawn is a pixel of the screen, however odd
+    canvas.getContext("2d").putImageData(picture.pixels, 0, 0);
     canvas.dataset.painted = String(Number(canvas.dataset.painted) + 1);
   };
 
   // `edges` holds begin and end of each run of changed pixels, `colours` the pixels of all runs in a row.
   const change = (edges, colours) => {
-    const pixels = new Uint32Array(picture.data.buffer);
+    const pixels = new Uint32Array(picture.pixels.data.buffer);
     let from = 0;
     for (let i = 0; i < edges.length; i += 2) {
       const upTo = from + edges[i + 1] - edges[i];
@@ -29,12 +30,13 @@ export default () => {
   };
 
   // A whole picture comes as the changes to a page of its paper's colour.
-  const hear = ({ width, height, paper }, parts) => {
+  const hear = ({ width, height, density, paper }, parts) => {
     if (paper !== null) {
-      picture = new ImageData(width, height);
-      new Uint32Array(picture.data.buffer).fill(paper);
+      picture = { pixels: new ImageData(width, height) };
+      new Uint32Array(picture.pixels.data.buffer).fill(paper);
     }
     if (!picture) return; // the whole one is under way
+    picture.density = density;
     change(...parts.map(words));
     views.forEach(paint);
   };

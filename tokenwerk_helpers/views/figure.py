@@ -20,8 +20,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
-from matplotlib.transforms import IdentityTransform
+from matplotlib.transforms import Bbox, IdentityTransform
 from PIL import Image
 
 from . import style
@@ -83,6 +84,57 @@ class Stamps:
         return self._table
 
 
+class Layout(ConstrainedLayoutEngine):
+    """matplotlib's constrained layout, followed to its end once for each density and then kept.
+
+    matplotlib takes one step of it at every drawing, so that axes creep from picture to picture. Each density
+    has places of its own, since the same letters are up to 7 % wider at one than at another.
+    """
+
+    AT_REST, STEPS = 0.1, 10  # pixels of a step after which there is none; so many steps at most
+
+    def __init__(self):
+        super().__init__()
+        self._found: dict[float, dict[Axes, Bbox]] = {}
+
+    def forget(self) -> None:
+        """Find all places anew when they are needed next."""
+        self._found.clear()
+
+    def execute(self, fig: Figure) -> None:
+        """Put the axes to their places at the figure's density."""
+        if fig.dpi not in self._found:
+            self._found[fig.dpi] = self._settled(fig)
+        put(self._found[fig.dpi])
+
+    def _settled(self, fig: Figure) -> dict[Axes, Bbox]:
+        # Always from the same beginning: the same figure must look the same, whatever it was before.
+        specs = {axes: axes.get_subplotspec() for axes in fig.axes}
+        put({axes: spec.get_position(fig) for axes, spec in specs.items() if spec is not None})
+        now = places(fig)
+        for _step in range(self.STEPS):
+            super().execute(fig)
+            before, now = now, places(fig)
+            step = max(np.abs(now[axes].get_points() - before[axes].get_points()).max() for axes in now)
+            if step * fig.bbox.width < self.AT_REST:
+                break
+        return now
+
+
+def places(figure: Figure) -> dict[Axes, Bbox]:
+    """Where the axes of a figure are, in parts of its size."""
+    return {axes: axes.get_position(original=True) for axes in figure.axes}
+
+
+def put(where: dict[Axes, Bbox]) -> None:
+    """Put axes back to the places they had."""
+    for axes, place in where.items():
+        is_laid_out = axes.get_in_layout()
+        axes.set_position(place)  # which takes them out of the layout
+        axes.set_in_layout(is_laid_out)
+        axes.apply_aspect()
+
+
 def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where two pictures differ: begin and end of each run of new pixels, and the pixels of all runs.
 
@@ -112,10 +164,12 @@ class LiveFigure(anywidget.AnyWidget):
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
         on_page = [round(length * CSS_PIXELS_PER_INCH) for length in (width, height)]
+        inches = [pixels / CSS_PIXELS_PER_INCH for pixels in on_page]  # matplotlib cuts off part of a pixel
         super().__init__(width=on_page[0], height=on_page[1], alt=alt)
         self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
-        self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
+        self._layout = Layout()
+        self.figure = Figure(inches, dpi=CSS_PIXELS_PER_INCH, layout=self._layout)
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
         self._stamps = Stamps()
@@ -126,17 +180,18 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def moving(self, *artists: Artist) -> None:
         """Name the artists that `refresh` draws again; all others stand still."""
+        if not all(artist.get_animated() for artist in artists):
+            self._forget()
         for artist in artists:
             artist.set_animated(True)
         self._moving.extend(artists)
-        self._background = None
 
     @in_turn
     def clear(self) -> None:
         """Empty the figure, to draw it anew."""
         self.figure.clear()
         self._moving.clear()
-        self._background = None
+        self._forget()
 
     def colour(self, light: str) -> str:
         """What this colour of the light theme is in the theme of the page: for artists coloured anew."""
@@ -149,7 +204,7 @@ class LiveFigure(anywidget.AnyWidget):
 
     @in_turn
     def refresh(self) -> None:
-        """Show the moving artists where they are now; draw the rest only if that never happened."""
+        """Show the moving artists where they are now; draw the rest only if that has not happened yet."""
         if self._background is None:
             self.canvas.draw()
             self._background = self.canvas.copy_from_bbox(self.figure.bbox)
@@ -161,8 +216,12 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def redraw(self) -> None:
         """Draw everything again, since more than the moving artists has changed."""
-        self._background = None
+        self._forget()
         self.refresh()
+
+    def _forget(self) -> None:
+        self._background = None
+        self._layout.forget()
 
     def _send_pixels(self) -> None:
         """Send what is new since the last time, or all of it as seen from a page of the paper's colour."""
@@ -176,7 +235,8 @@ class LiveFigure(anywidget.AnyWidget):
             edges, colours = changes(_words(before), after)
         if edges.size or paper is not None:
             height, width = after.shape
-            self.send({"width": width, "height": height, "paper": paper}, [edges, colours])
+            size = {"width": width, "height": height, "density": self._page[1]}
+            self.send(size | {"paper": paper}, [edges, colours])
         self._told = self.pixels
 
     @in_turn
@@ -189,19 +249,22 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def still(self, scale: float = SCALE) -> Image.Image:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
-        live_dpi, dark = self.figure.dpi, self.dark
-        if dark:
-            style.paint(self.figure, dark=False)
-        self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+        live_dpi, live_places, dark = self.figure.dpi, places(self.figure), self._page[0]
         try:
-            self.canvas.draw()
+            if dark:
+                style.paint(self.figure, dark=False)
+            self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+            # A canvas of its own: the page's keeps its background, and the next move is as quick as any.
+            canvas = FigureCanvasAgg(self.figure)
+            canvas.draw()
             self._draw_moving()
-            return photograph(self.canvas)
+            return photograph(canvas)
         finally:
+            self.figure.set_canvas(self.canvas)
             self.figure.set_dpi(live_dpi)
+            put(live_places)
             if dark:
                 style.paint(self.figure, dark=True)
-            self._background = None
 
     def _draw_moving(self, stamps: "Stamps | None" = None) -> None:
         # In their stacking order; animated artists are skipped by the figure's own draw.
@@ -224,7 +287,8 @@ class LiveFigure(anywidget.AnyWidget):
             style.paint(self.figure, dark=page[0])
         self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
         self._page = page
-        self.redraw()
+        self._background = None
+        self.refresh()
 
     def _repr_mimebundle_(self, **kwargs):
         if self.pixels is None:
@@ -242,7 +306,8 @@ class Texts:
     def show(self, entries: Iterable[dict]) -> None:
         """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
         entries = list(entries)
-        missing = [self.axes.text(0, 0, "", **self.look) for _text in entries[len(self.made) :]]
+        look = self.look | {"animated": True}  # from the beginning: no background to be drawn without them
+        missing = [self.axes.text(0, 0, "", **look) for _text in entries[len(self.made) :]]
         if missing:
             self.live.moving(*missing)
             self.made += missing
