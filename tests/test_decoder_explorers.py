@@ -411,9 +411,9 @@ def test_the_question_about_own_words_quotes_what_the_loop_has_appended():
 @pytest.mark.parametrize(
     ("attempt", "word"),
     [
-        (lambda logits: logits.argmax(), "ersten Position"),
+        (lambda logits: logits.argmax(), "alle Positionen"),
         (lambda logits: logits[0, 0].argmax(), "ersten Position"),
-        (lambda logits: logits.mean(dim=1).argmax(), "ersten Position"),
+        (lambda logits: logits.mean(dim=1).argmax(), "alle Positionen"),
         (lambda logits: logits[0, -2].argmax(), "in der Mitte"),
         (lambda logits: logits[0, -1].argmin(), "letzten Position"),
         (lambda logits: logits.argmax(dim=-1), "eine einzelne ganze Zahl"),

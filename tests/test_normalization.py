@@ -488,7 +488,6 @@ def test_two_slips_are_both_named():
 
 def test_the_exercise_accepts_right_answers_and_waits_for_an_attempt():
     assert checks.layer_norm(good).correct
-    assert checks.layer_norm(lambda x, g, b, e: F.layer_norm(x, x.shape[-1:], g, b, e)).correct
     assert checks.layer_norm(lambda x, g, b, e: ...).correct is None
     assert checks.layer_norm(lambda x, g, b, e: None).correct is None
 

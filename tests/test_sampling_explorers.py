@@ -366,7 +366,7 @@ def in_place(logits, k):
         (lambda logits, k: right_answer(logits, k).softmax(-1), "Wahrscheinlichkeiten"),
         (lambda logits, k: right_answer(logits, k - 1), "Eins zu wenig"),
         (lambda logits, k: right_answer(logits, k + 1), "Eins zu viel"),
-        (in_place, "mach eine Kopie"),
+        (in_place, "verändert logits"),
         (lambda logits, k: logits.topk(k).values, "Form der Logits"),
         (lambda logits, k: logits, "Die beiden größten"),
         (lambda logits, k: right_answer(logits, k).double() + 1, "Die beiden größten"),

@@ -9,7 +9,8 @@ from .. import norm_placement
 from ..language import _
 from ..model import Block, Config, residual
 from . import story
-from .feedback import Feedback, attempt, draws_aside, nearest, right, wrong
+from .feedback import Feedback, draws_aside, floats, gradients, nearest, right, wrong
+from .running import Reader, close, named, tensor
 
 RELATIVE = (0.1, 0.5, 1.5)  # the options of `contribution_beside_the_stream`
 
@@ -29,9 +30,10 @@ class SmallBlock(nn.Module):
         self.norm2 = nn.LayerNorm(2)
         self.mlp = nn.Sequential(nn.Linear(2, 1, bias=False), nn.ReLU(), nn.Linear(1, 2, bias=False))
         with torch.no_grad():
-            self.attn.weight.copy_(torch.tensor([[-0.3, 0.0], [0.0, -0.2]]))
-            self.mlp[0].weight.copy_(torch.tensor([[-1.0, 1.0]]))
-            self.mlp[2].weight.copy_(torch.tensor([[0.2], [-0.3]]))
+            self.attn.weight.copy_(floats([[-0.3, 0.0], [0.0, -0.2]]))
+            self.mlp[0].weight.copy_(floats([[-1.0, 1.0]]))
+            self.mlp[2].weight.copy_(floats([[0.2], [-0.3]]))
+        self.float()  # the precision of the example, whatever torch's default is
 
     def forward(self, x: Tensor) -> Tensor:
         u = residual(x, self.attn(self.norm1(x)))  # (..., 2)
@@ -46,8 +48,8 @@ def ten_times_the_input(answer: Sequence[float]) -> Feedback:
     """Is `answer` what the small block makes of [20, 50]?"""
     if len(answer) != 2:
         return wrong(_("The block gives back a list as long as the one it received: two numbers."))
-    block, x = SmallBlock(), torch.tensor([20.0, 50.0])
-    given = torch.tensor(answer, dtype=torch.float32)
+    block, x = SmallBlock(), floats([20.0, 50.0])
+    given = floats(answer)
     if torch.allclose(given, block(x), atol=0.01):
         return right(
             _(
@@ -67,10 +69,10 @@ def ten_times_the_input(answer: Sequence[float]) -> Feedback:
 @torch.no_grad()
 def what_is_missing(answer: int) -> Feedback:
     """Which option says what the output lacks if the second sum takes x?"""
-    block, x = SmallBlock(), torch.tensor([2.0, 5.0])
+    block, x = SmallBlock(), floats([2.0, 5.0])
     u = residual(x, block.attn(block.norm1(x)))
     lacking = block(x) - (x + block.mlp(block.norm2(u)))
-    options = [torch.zeros(2), block.attn(block.norm1(x)), block.mlp(block.norm2(u)), x]
+    options = [torch.zeros_like(x), block.attn(block.norm1(x)), block.mlp(block.norm2(u)), x]
     if torch.allclose(lacking, options[answer], atol=1e-6):
         return right(
             _("Right: u differs from x by Attention's contribution, and that no longer reaches y directly.")
@@ -121,6 +123,7 @@ def contribution_beside_the_stream(answer: int) -> Feedback:
     return wrong(_("“Residual” sounds like little. But nothing in x + f(x) keeps f(x) small."))
 
 
+@gradients()
 def gradient_without_norm(answer: int) -> Feedback:
     """Which option tells how long the gradient in the last of 12 blocks is without any norm?"""
     without, behind = (norm_placement.gradients_at_start(norm, 12)[-1] for norm in ("none", "post"))
@@ -156,18 +159,25 @@ def block_forward(function: Callable) -> Feedback:
 
     block: a `Block`; x (B, T, D). Says which property is broken.
     """
-    block, x = _random_block(), torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1))
-    before = x.clone()
+    block, generator = _random_block(), torch.Generator().manual_seed(1)
+    x = torch.randn(2, 5, 8, generator=generator, dtype=torch.float32)
+    reader = Reader(function, {"block(x)": Block.forward})
+    wanted = _("The block's output must be a tensor of the shape of x.")
+    answer = tensor(reader(block, x), x.shape, wanted)
+    if isinstance(answer, Feedback):
+        return answer
     with torch.no_grad():
-        answer = attempt(function, block, x)
-        if isinstance(answer, Feedback):
-            return answer
-        problem = _problem(function, answer, block, x, before)
-    if problem:
-        return wrong(problem)
-    return right(
-        _("Right: u and y, each part on its own norm, and no later position has a say in an earlier one.")
-    )
+        if close(answer, block(x)):
+            return reader.right(
+                _(
+                    "Right: u and y, each part on its own norm, and no later position has a say in an "
+                    "earlier one."
+                )
+            )
+        mistakes = {message: mistaken for mistaken, message in _mistakes(block, x)}
+    later = x.clone()
+    later[:, -1] += 1.0
+    return wrong(named(answer, mistakes) or _unknown(answer, tensor(reader(block, later), x.shape, wanted)))
 
 
 def _random_block() -> Block:
@@ -178,26 +188,14 @@ def _random_block() -> Block:
         for norm in (block.norm1, block.norm2):
             nn.init.normal_(norm.weight, mean=1.0, std=0.5)
             nn.init.normal_(norm.bias, std=0.5)
-    return block.eval()
+    return block.float().eval()
 
 
-def _problem(function: Callable, answer, block: Block, x: Tensor, before: Tensor) -> str | None:
-    if not torch.equal(x, before):
-        return _("Your function changes x itself (x += ... does that). Make a new tensor.")
-    if not isinstance(answer, Tensor) or answer.shape != x.shape:
-        return _("The block's output must be a tensor of the shape of x.")
-    answer = answer.float()
-    if torch.allclose(answer, block(x), atol=1e-5):
-        return None
-    for mistaken, message in _mistakes(block, x):
-        if torch.allclose(answer, mistaken, atol=1e-5):
-            return message
-    later = x.clone()
-    later[:, -1] += 1.0
-    moved = attempt(function, block, later)
+def _unknown(answer: Tensor, moved: Tensor | Feedback) -> str:
+    """What to say of a mistake without a name; `moved` is the answer when only the last position differs."""
     if isinstance(moved, Feedback):
         return moved.text
-    if not torch.allclose(moved[:, :-1].float(), answer[:, :-1], atol=1e-5):
+    if not close(moved[:, :-1], answer[:, :-1]):
         return _(
             "Positions leak: when the last position changes, earlier outputs change too. Only "
             "Attention may mix positions, under its causal mask."

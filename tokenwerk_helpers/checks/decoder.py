@@ -8,7 +8,8 @@ from .. import corpus, model, parameters, pretrained, sampling, training
 from ..language import _
 from ..trace import ablate, running_with
 from . import story
-from .feedback import Feedback, attempt, draws_aside, right, wrong
+from .feedback import Feedback, draws_aside, right, wrong
+from .running import Reader, number
 
 
 @draws_aside
@@ -93,24 +94,47 @@ def part_missed_most(answer: int) -> Feedback:
 
 def next_id(function: Callable | None) -> Feedback:
     """Does `function(logits)` return the most probable next id, from the last of (1, T, V)?"""
-    logits = torch.zeros(1, 4, 6)
-    # All below 1, so that a logit that is returned in place of its id is not taken for one.
-    for position, id in enumerate((5, 1, 2, 3)):
-        logits[0, position, id] = 0.5
-    logits[0, 0, 5] = 0.9  # largest of all, but at the first position
-    answer = attempt(function, logits.clone())
+    logits, reader = _logits(), Reader(function)
+    answer = _id(reader(logits))
     if isinstance(answer, Feedback):
         return answer
-    try:
-        answer = int(answer)
-    except (TypeError, ValueError, RuntimeError):
-        return wrong(_("One id is wanted, a single whole number."))
-    if answer == 3:
-        return right(_("Right: last position, largest logit. Softmax would not change which one it is."))
-    if answer == 5:
+    if answer != logits[0, -1].argmax():
+        return wrong(_wrong_id(answer, logits))
+    longer = torch.cat([logits, logits[:, :2]], dim=1)
+    if _id(reader(longer)) != longer[0, -1].argmax():
         return wrong(
-            _("That id has the largest logit at the first position. Which position has read everything?")
+            _("Right for four positions, wrong for six: which one is the last, however many there are?")
         )
-    if answer in (1, 2):
-        return wrong(_("That is the answer of a position in the middle."))
-    return wrong(_("Take the logits of the last position and find where the largest stands."))
+    return reader.right(_("Right: last position, largest logit. Softmax would not change which one it is."))
+
+
+def _logits() -> torch.Tensor:
+    """Logits (1, 4, 12) in which each position, their mean, and all positions together name another id."""
+    logits = torch.zeros(1, 4, 12, dtype=torch.float32)
+    logits[0, :3, 7] = 0.8  # largest on the whole, but at no position by itself
+    for position, id in enumerate((5, 1, 2, 3)):
+        logits[0, position, id] = 0.9
+    logits[0, 1, 1] = 0.95  # largest of all
+    logits[0, -1, 8] = -0.5
+    return logits
+
+
+def _id(answer) -> int | Feedback:
+    wanted = _("One id is wanted, a single whole number.")
+    if isinstance(answer, torch.Tensor) and answer.numel() == 1:
+        answer = answer.reshape(())
+    answer = number(answer, wanted)
+    if isinstance(answer, float):
+        return wrong(_("An id is a whole number: where the largest logit stands, not how large it is."))
+    return answer
+
+
+def _wrong_id(answer: int, logits: torch.Tensor) -> str:
+    ids = logits[0].argmax(dim=-1).tolist()
+    if answer == ids[0]:
+        return _("That id has the largest logit at the first position. Which position has read everything?")
+    if answer in ids:
+        return _("That is the answer of a position in the middle.")
+    if answer in (logits.mean(dim=1).argmax(), logits.flatten().argmax()):
+        return _("You let all positions have a say. But only one of them has read everything.")
+    return _("Take the logits of the last position and find where the largest stands.")

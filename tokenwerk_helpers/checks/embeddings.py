@@ -1,6 +1,7 @@
 """Checks of 07_embeddings."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 
@@ -8,7 +9,8 @@ from .. import model, sampling
 from ..language import _
 from ..tokenizer import learn
 from ..trace import trace
-from .feedback import Feedback, attempt, draws_aside, right, wrong
+from .feedback import Feedback, draws_aside, floats, right, wrong
+from .running import Reader, close, named, tensor
 
 
 def token_plus_position(answer: Sequence[float]) -> Feedback:
@@ -17,8 +19,7 @@ def token_plus_position(answer: Sequence[float]) -> Feedback:
         return wrong(_("The lists are added, not put one behind the other: the width stays the same."))
     if len(answer) != 2:
         return wrong(_("A list of two components plus a list of two components: how many come out?"))
-    given = torch.tensor(answer, dtype=torch.float32)
-    if torch.allclose(given, torch.tensor([0.2, 0.5]) + torch.tensor([0.1, -0.2]), atol=1e-4):
+    if torch.allclose(floats(answer), floats([0.2, 0.5]) + floats([0.1, -0.2]), atol=1e-4):
         return right(
             _("Right: component by component. From now on both pieces of information are in one list.")
         )
@@ -94,28 +95,32 @@ def lists_renumbered(answer: int) -> Feedback:
     return wrong(_("One stands at position 0 now. Where do the other three stand, and where before?"))
 
 
-@draws_aside
 def embed(function: Callable | None) -> Feedback:
     """Does `function(ids, token_table, position_table)` add token and position rows, (B, T) -> (B, T, D)?"""
-    torch.manual_seed(2)
-    tokens, positions = torch.randn(10, 3), torch.randn(6, 3)
+    draw = partial(torch.randn, generator=torch.Generator().manual_seed(2), dtype=torch.float32)
+    tokens, positions = draw(10, 3), draw(6, 3)
     ids = torch.tensor([[4, 4, 9, 0], [1, 4, 2, 9]])  # (B, T)
-    answer = attempt(function, ids.clone(), tokens.clone(), positions.clone())
+    reader = Reader(function)
+    answer = tensor(
+        reader(ids, tokens, positions),
+        (2, 4, 3),
+        _("For ids (2, 4) and tables of width 3 the result has the shape (2, 4, 3)."),
+    )
     if isinstance(answer, Feedback):
         return answer
-    if not isinstance(answer, torch.Tensor) or answer.shape != (2, 4, 3):
-        return wrong(_("For ids (2, 4) and tables of width 3 the result has the shape (2, 4, 3)."))
-    answer = answer.float()
-    suspects = {
+    if close(answer, tokens[ids] + positions[:4]):
+        return reader.right(_("Right: what it is plus where it stands."))
+    return wrong(
+        named(answer, _mistakes(ids, tokens, positions))
+        or _("The numbers differ: row of the token plus row of the position 0 to T − 1.")
+    )
+
+
+def _mistakes(ids, tokens, positions) -> dict[str, torch.Tensor]:
+    return {
         _("The position is missing: the same token has the same list everywhere."): tokens[ids],
         _("Positions are counted from 0; you begin with row 1."): tokens[ids] + positions[1:5],
         _("You look up the position row by the token's id."): tokens[ids] + positions[ids.clamp(max=5)],
         _("The lists are multiplied; they should be added."): tokens[ids] * positions[:4],
         _("The positions run backwards."): tokens[ids] + positions[:4].flip(0),
     }
-    for text, suspect in suspects.items():
-        if torch.allclose(answer, suspect, atol=1e-6):
-            return wrong(text)
-    if torch.allclose(answer, tokens[ids] + positions[:4], atol=1e-6):
-        return right(_("Right: what it is plus where it stands."))
-    return wrong(_("The numbers differ: row of the token plus row of the position 0 to T − 1."))

@@ -1,8 +1,8 @@
 """What a check answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -10,6 +10,18 @@ from ..language import _
 
 # A decorator for checks that draw: the reader's own random numbers go on as if nothing had been drawn.
 draws_aside = torch.random.fork_rng(devices=[])
+
+
+@contextmanager
+def gradients() -> Iterator[None]:
+    """A context, or decorator, for checks about gradients: the reader may have switched them off."""
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
+
+
+def floats(values: float | Sequence) -> torch.Tensor:
+    """A tensor in the precision in which the checks compute, whatever the reader has made torch's default."""
+    return torch.tensor(values, dtype=torch.float32)
 
 
 @dataclass(frozen=True)
@@ -42,25 +54,3 @@ def wrong(text: str) -> Feedback:
 def nearest(options: Sequence[float], value: float) -> int:
     """Which option, counted from 0, comes closest to the measured value."""
     return min(range(len(options)), key=lambda option: abs(options[option] - value))
-
-
-def attempt(function: Callable, *arguments) -> Any:
-    """What the reader's function returns; a Feedback if nothing can be judged: it stops, or is a stub."""
-    try:
-        answer = function(*arguments)
-    except Exception as error:
-        text = _("Your function stops with {kind}: {text}.")
-        said = str(error).split("\n")[0].rstrip(".")
-        return wrong(text.format(kind=type(error).__name__, text=said))
-    return not_attempted() if answer is None or answer is ... else answer
-
-
-def attempt_each(function: Callable, *examples: tuple) -> list | Feedback:
-    """The answers to several examples; a Feedback if the function stops at one, or is a stub at the first."""
-    answers: list = []
-    for arguments in examples:
-        answer = attempt(function, *arguments)
-        if isinstance(answer, Feedback) and (answer.correct is False or not answers):
-            return answer
-        answers.append(answer)
-    return answers

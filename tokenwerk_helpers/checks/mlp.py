@@ -1,6 +1,7 @@
 """Checks of 03_mlp."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +9,8 @@ import torch.nn.functional as F
 from .. import model
 from ..language import _
 from . import story
-from .feedback import Feedback, attempt, draws_aside, nearest, right, wrong
+from .feedback import Feedback, draws_aside, nearest, right, wrong
+from .running import Reader, close, named, tensor
 
 SHARES = (0.75, 0.5, 0.25)  # the options of `share_of_positive_neurons`
 
@@ -66,28 +68,34 @@ def share_of_positive_neurons(answer: int) -> Feedback:
     return wrong(_("If nearly all answered to every token, none would say much about this one."))
 
 
-@draws_aside
 def mlp(function: Callable | None) -> Feedback:
     """Is `function(x, W1, b1, W2, b2)` GELU(x W1^T + b1) W2^T + b2, tables stored as in nn.Linear?"""
-    torch.manual_seed(1)
+    draw = partial(torch.randn, generator=torch.Generator().manual_seed(1), dtype=torch.float32)
     D, hidden = 3, 12
-    x = 2 * torch.randn(2, 4, D)  # (B, T, D)
-    W1, b1 = torch.randn(hidden, D), torch.randn(hidden)
-    W2, b2 = torch.randn(D, hidden), torch.randn(D)
-    answer = attempt(function, x.clone(), W1.clone(), b1.clone(), W2.clone(), b2.clone())
+    x = 2 * draw(2, 4, D)  # (B, T, D)
+    W1, b1, W2, b2 = draw(hidden, D), draw(hidden), draw(D, hidden), draw(D)
+    reader = Reader(function, {"model.MLP": model.MLP.forward})
+    answer = tensor(
+        reader(x, W1, b1, W2, b2),
+        x.shape,
+        _("The result must have the shape of x: (B, T, D) goes in, (B, T, D) comes out."),
+    )
     if isinstance(answer, Feedback):
         return answer
-    if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
-        return wrong(_("The result must have the shape of x: (B, T, D) goes in, (B, T, D) comes out."))
-    answer = answer.float()
-    if torch.allclose(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2), atol=1e-5):
-        return right(_("Right: widen, bend, narrow, at every position alike."))
-    return wrong(_broken_property(answer, x, W1, b1, W2, b2))
+    if close(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)):
+        return reader.right(_("Right: widen, bend, narrow, at every position alike."))
+    return wrong(
+        named(answer, _mistakes(x, W1, b1, W2, b2))
+        or _("The numbers differ. Check one step after the other: first layer, activation, second layer.")
+    )
 
 
-def _broken_property(answer, x, W1, b1, W2, b2) -> str:
+def _mistakes(x, W1, b1, W2, b2) -> dict[str, torch.Tensor]:
     before = F.linear(x, W1, b1)
-    suspects = {
+    right = F.linear(F.gelu(before), W2, b2)
+    return {
+        _("You add x to it. The direct path goes around the MLP; the sum is the block's business."): x
+        + right,
         _("The activation is missing: this is a single linear layer."): F.linear(before, W2, b2),
         _("That is the MLP with ReLU; wanted is GELU."): F.linear(F.relu(before), W2, b2),
         _("You use the tanh form of GELU; wanted is the exact one."): F.linear(
@@ -96,9 +104,5 @@ def _broken_property(answer, x, W1, b1, W2, b2) -> str:
         _("b1 is missing."): F.linear(F.gelu(F.linear(x, W1)), W2, b2),
         _("b2 is missing."): F.linear(F.gelu(before), W2),
         _("Both biases are missing."): F.linear(F.gelu(F.linear(x, W1)), W2),
-        _("After the second layer comes no activation."): F.gelu(F.linear(F.gelu(before), W2, b2)),
+        _("After the second layer comes no activation."): F.gelu(right),
     }
-    for text, suspect in suspects.items():
-        if torch.allclose(answer, suspect, atol=1e-5):
-            return text
-    return _("The numbers differ. Check one step after the other: first layer, activation, second layer.")

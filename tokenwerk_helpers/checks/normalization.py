@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache, partial
 from itertools import product
 
 import torch
@@ -9,17 +10,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..language import _
-from .feedback import Feedback, attempt, nearest, right, wrong
+from .feedback import Feedback, floats, nearest, right, wrong
+from .running import Reader, agreeing, close, tensor
 
 # ---- questions ----
 
 
 def tenfold_list(answer: Sequence[float]) -> Feedback:
     """Is `answer` what [10, 30] becomes without epsilon?"""
-    x = torch.tensor([10.0, 30.0])
+    x, given = floats([10.0, 30.0]), floats(answer)
     if len(answer) != 2:
         return wrong(_("Two numbers go in: how many come out?"))
-    given = torch.tensor(answer, dtype=torch.float32)
     if torch.allclose(given, F.layer_norm(x, (2,), eps=0.0), atol=1e-3):
         return right(_("Right: the same list as from [1, 3]. Level and scale are gone."))
     if torch.allclose(given, x - x.mean()):
@@ -38,7 +39,7 @@ def torch_deviation(answer: int) -> Feedback:
 
 def largest_output(answer: float) -> Feedback:
     """Is `answer` the last component of the normalized list [0, 0, 0, 0, 1]?"""
-    outlier = torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0])
+    outlier = floats([0.0, 0.0, 0.0, 0.0, 1.0])
     largest = F.layer_norm(outlier, (5,), eps=0.0)[-1].item()
     if abs(answer - largest) < 0.01:
         return right(_("Right: well outside of [0, 1]. Of D numbers, one can reach √(D − 1) and no more."))
@@ -77,7 +78,7 @@ NEIGHBOURHOODS = ("component", "position", "text", "batch")  # the options of `m
 
 def moving_outputs(answer: int) -> Feedback:
     """Which option tells what moves behind LayerNorm when one component of one position has changed?"""
-    x = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float32)
     changed = x.clone()
     changed[1, 2, 3] += 1
     moved = (F.layer_norm(x, (6,)) - F.layer_norm(changed, (6,))).abs() > 1e-6  # (B, T, D)
@@ -165,65 +166,76 @@ def hint(recipe: Recipe, mistake: str) -> str:
 
 def example() -> tuple[Tensor, Tensor, Tensor]:
     """x (2, 3, 5), gamma (5,) and beta (5,) on which every wrong recipe shows."""
-    generator = torch.Generator().manual_seed(2)
-    x = torch.randn(2, 3, 5, generator=generator) * 2 + 1
-    x[0, 0] = 0.003 * torch.randn(5, generator=generator)  # tells a missing epsilon from a tiny one
-    gamma, beta = torch.randn(2, 5, generator=generator)
+    draw = partial(torch.randn, generator=torch.Generator().manual_seed(2), dtype=torch.float32)
+    x = draw(2, 3, 5) * 2 + 1
+    x[0, 0] = 0.003 * draw(5)  # tells a missing epsilon from a tiny one
+    gamma, beta = draw(2, 5)
     return x, gamma, beta
+
+
+BORROWED = {
+    "F.layer_norm": F.layer_norm,
+    "torch.layer_norm": torch.layer_norm,
+    "torch.native_layer_norm": torch.native_layer_norm,
+}
 
 
 def layer_norm(function: Callable) -> Feedback:
     """Is `function(x, gamma, beta, eps)` a LayerNorm over the last axis? If not, name what is broken."""
     x, gamma, beta = example()
-    before = x.clone()
-    given = attempt(function, x, gamma, beta, EPSILON)
+    reader = Reader(function, BORROWED)
+    given = reader(x, gamma, beta, EPSILON)
     if isinstance(given, Feedback):
-        return replace(given, text=_explained(given.text))
-    if not isinstance(given, Tensor) or given.shape != x.shape:
-        return wrong(_("The result must be a tensor of the shape of x, here (2, 3, 5)."))
-    if not torch.equal(x, before):
-        return wrong(
-            _("Your function changes x itself. The residual path still needs it; make a new tensor.")
-        )
-    given = given.float()
-    if not torch.allclose(given, F.layer_norm(x, (5,), gamma, beta, EPSILON), atol=1e-5):
-        return wrong(_diagnosis(given, x, gamma, beta))
-    return _single_list(function)
+        return _explained(given)
+    given = tensor(given, x.shape, _("The result must be a tensor of the shape of x, here (2, 3, 5)."))
+    if isinstance(given, Feedback):
+        return given
+    if not close(given, F.layer_norm(x, (5,), gamma, beta, EPSILON)):
+        return wrong(_diagnosis(given))
+    return _single_list(reader)
 
 
-def _diagnosis(given: Tensor, x: Tensor, gamma: Tensor, beta: Tensor) -> str:
+@cache
+def _results() -> Tensor:
+    """What each recipe makes of the example, in the order of `recipes`."""
+    x, gamma, beta = example()
+    return torch.stack([recipe(x, gamma, beta, EPSILON) for recipe in recipes()])
+
+
+def _diagnosis(given: Tensor) -> str:
     if not given.isfinite().all():
         return _("Some results are not numbers (nan or inf).")
-    for recipe in recipes():
-        if torch.allclose(given, recipe(x, gamma, beta, EPSILON), atol=1e-5):
-            return " ".join(hint(recipe, mistake) for mistake in mistakes(recipe))
+    fitting = agreeing(given, _results())
+    if fitting.any():
+        recipe = recipes()[int(fitting.nonzero()[0])]
+        return " ".join(hint(recipe, mistake) for mistake in mistakes(recipe))
     return _("The numbers differ from the formula. Compare each step with [1, 3]: 2, [-1, 1], 1, 1, [-1, 1].")
 
 
-def _single_list(function: Callable) -> Feedback:
+def _single_list(reader: Reader) -> Feedback:
     """The chapter's own lists: one position alone, and one without any spread."""
-    ones, zeros = torch.ones(2), torch.zeros(2)
-    for x in ([1.0, 3.0], [2.0, 2.0]):
-        answer = attempt(function, torch.tensor(x), ones, zeros, 1e-5)
-        if isinstance(answer, Feedback) and answer.correct is False:
-            return wrong(
-                _("Right for (B, T, D), but not for a single list. {why}").format(why=_explained(answer.text))
-            )
-        if not _is_close(answer, F.layer_norm(torch.tensor(x), (2,))):
-            return wrong(
-                _("Right for (B, T, D), but {x} comes out wrong: name the last axis as -1.").format(x=x)
-            )
-    return right(_("Right: mean, variance, epsilon under the root, gamma, beta, each position by itself."))
+    ones, zeros = torch.ones(2, dtype=torch.float32), torch.zeros(2, dtype=torch.float32)
+    for x in (floats([1.0, 3.0]), floats([2.0, 2.0])):
+        answer = reader(x, ones, zeros, 1e-5)
+        if isinstance(answer, Feedback):
+            text = _("Right for (B, T, D), but not for a single list. {why}")
+            return wrong(text.format(why=_explained(answer).text))
+        text = _("Right for (B, T, D), but {x} comes out wrong: name the last axis as -1.").format(
+            x=x.tolist()
+        )
+        answer = tensor(answer, x.shape, text)
+        if isinstance(answer, Feedback):
+            return answer
+        if not close(answer, F.layer_norm(x, (2,))):
+            return wrong(text)
+    return reader.right(
+        _("Right: mean, variance, epsilon under the root, gamma, beta, each position by itself.")
+    )
 
 
-def _is_close(answer, expected: Tensor) -> bool:
-    if not isinstance(answer, Tensor) or answer.shape != expected.shape:
-        return False
-    return torch.allclose(answer.float(), expected, atol=1e-5)
-
-
-def _explained(stopped: str) -> str:
+def _explained(stopped: Feedback) -> Feedback:
     """A word more on the mistake that torch tells of as unequal sizes."""
-    if "size of tensor" not in stopped:
+    if "size of tensor" not in stopped.text:
         return stopped
-    return stopped + " " + _("Does the mean keep its axis (keepdim=True), so that it fits beside x?")
+    hint = _("Does the mean keep its axis (keepdim=True), so that it fits beside x?")
+    return replace(stopped, text=f"{stopped.text} {hint}")

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 
 from ..language import _
 from ..model import Block, Config
 from ..parameters import PRESETS, count, count_config, reconcile
-from .feedback import Feedback, attempt_each, draws_aside, nearest, right, wrong
+from .feedback import Feedback, draws_aside, nearest, right, wrong
+from .running import Reader, numbers
 
 LEFT_OUT = (0.3, 0.08, 0.0015)  # the options of `left_out_at_large_width`
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
@@ -77,17 +77,21 @@ def larger_share_of_token_table(answer: int) -> Feedback:
 WIDTHS = (3, 8, 20)
 
 
+def _reader(function: Callable) -> Reader:
+    """Whoever has a real model counted, for which it takes a Config, has not found out what is in it."""
+    return Reader(function, {_("the real model"): Config.__post_init__})
+
+
 def block_parameters(function: Callable) -> Feedback:
     """Does `function(D)` count every parameter of a block with biases and two LayerNorms?"""
-    answers = attempt_each(function, *((width,) for width in WIDTHS))
+    reader = _reader(function)
+    answers = numbers(reader, [(width,) for width in WIDTHS], _("Your function has to return a number."))
     if isinstance(answers, Feedback):
         return answers
-    if not all(isinstance(answer, Real) for answer in answers):
-        return wrong(_("Your function has to return a number."))
     counts = [block_count(width) for width in WIDTHS]
     exact = [sum(parts.values()) for parts in counts]
     if all(math.isclose(answer, true) for answer, true in zip(answers, exact)):
-        return right(_("Right, for every D: as many as PyTorch counts in the real block."))
+        return reader.right(_("Right, for every D: as many as PyTorch counts in the real block."))
     return wrong(_missing_group(answers, exact))
 
 
@@ -136,18 +140,17 @@ DECODERS = ((100, 8, 2, 16, False), (50, 12, 1, 30, False), (70, 4, 5, 10, True)
 
 def decoder_parameters(function: Callable) -> Feedback:
     """Does `function(V, D, L, T, own_head)` count every parameter of a decoder?"""
-    answers = attempt_each(function, *DECODERS)
+    reader = _reader(function)
+    answers = numbers(reader, DECODERS, _("Your function has to return a number."))
     if isinstance(answers, Feedback):
         return answers
-    if not all(isinstance(answer, Real) for answer in answers):
-        return wrong(_("Your function has to return a number."))
     exact = [
         count_config(Config(V, T, D, heads=1, blocks=L, tie_head=not own_head)).total
         for V, D, L, T, own_head in DECODERS
     ]
     gaps = [true - answer for true, answer in zip(exact, answers)]
     if not any(gaps):
-        return right(_("Right, with a shared head and with an own one. You can count GPT-3 now."))
+        return reader.right(_("Right, with a shared head and with an own one. You can count GPT-3 now."))
     return wrong(_missing_in_decoder(gaps))
 
 

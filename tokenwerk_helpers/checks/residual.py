@@ -1,20 +1,21 @@
 """Checks of 01_residual."""
 
+import dis
 from collections.abc import Callable, Sequence
 
 import torch
 
 from .. import learning_rates, model
 from ..language import _
-from .feedback import Feedback, attempt, right, wrong
+from .feedback import Feedback, floats, gradients, right, wrong
+from .running import Reader, Run, close, stopped, tensor, why
 
 
 def chapter_sum(answer: Sequence[float]) -> Feedback:
     """Is `answer` [2, 5] + [0.3, -0.2]?"""
     if len(answer) != 2:
         return wrong(_("A list of two components plus a list of two components: how many come out?"))
-    x, fx = torch.tensor([2.0, 5.0]), torch.tensor([0.3, -0.2])
-    given = torch.tensor(answer, dtype=torch.float32)
+    x, fx, given = floats([2.0, 5.0]), floats([0.3, -0.2]), floats(answer)
     if torch.allclose(given, model.residual(x, fx), atol=1e-4):
         return right(_("Right: component by component, and most of x is still there."))
     if torch.allclose(given, fx, atol=1e-4):
@@ -24,6 +25,7 @@ def chapter_sum(answer: Sequence[float]) -> Feedback:
     return wrong(_("Add the first components, then the second ones."))
 
 
+@gradients()
 def slope_where_f_is_flat(answer: int) -> Feedback:
     """Which option is the slope of x + f(x) where f'(x) = 0?"""
     x = torch.tensor(0.7, requires_grad=True)
@@ -44,6 +46,7 @@ def silent_broadcast(answer: int) -> Feedback:
     return wrong(_("Try it in a cell: torch.zeros(3, 4) + torch.ones(1, 4)."))
 
 
+@gradients()
 def gradient_through_halving_layers(answer: int) -> Feedback:
     """Which option is the slope of 24 layers in a row that halve, without the direct path?"""
     h = x = torch.tensor(1.0, requires_grad=True)
@@ -63,6 +66,7 @@ def gradient_through_halving_layers(answer: int) -> Feedback:
 OUTCOMES = ("learns", "stands still", "fails")  # the options of `deep_net_at_a_large_rate`, in order
 
 
+@gradients()
 def deep_net_at_a_large_rate(answer: int) -> Feedback:
     """Which option tells what 24 layers with the direct path do at the learning rate 1?"""
     _without, with_path = learning_rates.trained(24, 1.0)
@@ -75,40 +79,62 @@ def deep_net_at_a_large_rate(answer: int) -> Feedback:
 
 def residual_step(function: Callable | None) -> Feedback:
     """Does `function(x, f)` return x + f(x), refuse unequal shapes and leave x as it was?"""
-    x = torch.tensor([[2.0, 5.0], [1.0, -1.0], [0.5, 3.0]])
-    before = x.clone()
-    fx = torch.tensor([[0.3, -0.2], [1.0, 0.5], [-2.0, 0.25]])
+    x = floats([[2.0, 5.0], [1.0, -1.0], [0.5, 3.0]])
+    fx = floats([[0.3, -0.2], [1.0, 0.5], [-2.0, 0.25]])
     calls = []
-    answer = attempt(function, x, lambda given: calls.append(given.clone()) or fx)
+    reader = Reader(function, {"residual": model.residual})
+    answer = reader(x, lambda given: calls.append(given.clone()) or fx.clone())
+    answer = tensor(answer, x.shape, _("The result must be a tensor of the shape of x."))
     if isinstance(answer, Feedback):
         return answer
-    if not torch.equal(x, before):
-        return wrong(
-            _("Your function changes x itself. Whoever still needs x now has a wrong one; make a new tensor.")
-        )
     problem = _problem_of_sum(answer, x, fx, calls)
     if problem:
         return wrong(problem)
-    try:
-        function(x, lambda given: given[:1])
-    except Exception:
-        return right(_("Right: x stays, f(x) is added, and a shape that does not fit is refused."))
-    return wrong(
-        _(
-            "The sum is right. But f(x) of shape (1, 2) was accepted beside x of shape (3, 2): "
-            "broadcasting hides the mistake."
-        )
-    )
+    for shape, part in (((1, 2), lambda given: given[:1]), ((3, 1), lambda given: given[:, :1])):
+        problem = _problem_of_refusal(reader.run(x, part), shape)
+        if problem:
+            return wrong(problem)
+    return reader.right(_("Right: x stays, f(x) is added, and a shape that does not fit is refused."))
 
 
 def _problem_of_sum(answer, x, fx, calls) -> str | None:
-    if not isinstance(answer, torch.Tensor) or answer.shape != x.shape:
-        return _("The result must be a tensor of the shape of x.")
-    answer = answer.float()
     if len(calls) != 1 or not torch.equal(calls[0], x):
         return _("Call f exactly once, with x as it came in.")
-    if torch.equal(answer, fx):
+    if close(answer, x + fx):
+        return None
+    if close(answer, fx):
         return _("That is f(x) alone: the direct path is missing.")
-    if not torch.allclose(answer, x + fx):
-        return _("The result is not the sum of x and f(x).")
-    return None
+    return _("The result is not the sum of x and f(x).")
+
+
+def _problem_of_refusal(run: Run, shape: tuple[int, int]) -> str | None:
+    """What is wrong with how the function meets an f(x) of the given shape beside x of shape (3, 2)."""
+    if run.error is None and (run.answer is None or run.answer is ...):
+        text = _(
+            "The sum is right. But beside f(x) of shape {shape} nothing comes back, and nobody is warned."
+        )
+    elif run.error is None:
+        text = _(
+            "The sum is right. But f(x) of shape {shape} was accepted beside x of shape (3, 2): "
+            "broadcasting hides the mistake."
+        )
+    elif not isinstance(run.error, Exception):
+        return stopped(run.function, run.error)
+    elif not _is_refusal(run.error):
+        text = _(
+            "The sum is right. But f(x) of shape {shape} is not refused; your function has a slip there: "
+        )
+        return text.format(shape=shape) + why(run.error) + "."
+    else:
+        return None
+    return text.format(shape=shape)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether it was raised on purpose, or by a torch that was asked for equal shapes; no slip of the pen."""
+    last = error.__traceback__
+    while last.tb_next:
+        last = last.tb_next
+    on_purpose = dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+    slip = isinstance(error, RecursionError | NotImplementedError)
+    return on_purpose or (isinstance(error, ValueError | RuntimeError) and not slip)

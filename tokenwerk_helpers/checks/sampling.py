@@ -8,7 +8,8 @@ import torch
 from .. import pretrained, sampling
 from ..language import _
 from . import story
-from .feedback import Feedback, attempt, right, wrong
+from .feedback import Feedback, floats, right, wrong
+from .running import Reader, close, named, tensor
 
 
 def temperature_towards_zero(answer: int) -> Feedback:
@@ -75,37 +76,37 @@ def text_under_a_limit(answer: int) -> Feedback:
 
 def top_k(function: Callable | None) -> Feedback:
     """Does `function(logits, k)` lower all but the k largest of logits (V,) to -inf?"""
-    logits = torch.tensor([0.5, 3.0, -1.0, 2.0, 1.0])
-    before = logits.clone()
-    answer = attempt(function, logits, 2)
+    logits = floats([0.5, 3.0, -1.0, 2.0, 1.0])
+    reader = Reader(function, {"sampling.keep_top_k": sampling.keep_top_k})
+    wanted = _("The result must have the shape of the logits.")
+    answer = tensor(reader(logits, 2), logits.shape, wanted)
     if isinstance(answer, Feedback):
         return answer
-    if not isinstance(answer, torch.Tensor) or answer.shape != before.shape:
-        return wrong(_("The result must have the shape of the logits."))
-    if not torch.equal(logits, before):
-        return wrong(_("Your function changes the logits it was given; make a copy."))
-    expected = sampling.keep_top_k(before, 2)
-    suspects = {
-        _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."): before
+    expected = sampling.keep_top_k(logits, 2)
+    if not close(answer, expected):
+        lowered = answer.masked_fill(
+            answer == math.inf, -math.inf
+        )  # the wrong infinity: a mistake of its own
+        return wrong(
+            named(lowered, _mistakes(logits))
+            or _("The two largest must stay as they are, all others become −∞.")
+        )
+    large = tensor(reader(logits, 9), logits.shape, wanted)
+    if isinstance(large, Feedback) or not close(large, logits):
+        text = _("For k = 2 it is right. But if k is larger than the vocabulary, nothing may change.")
+        return wrong(f"{text} {large.text}" if isinstance(large, Feedback) else text)
+    return reader.right(_("Right: the survivors keep their logits, the others have no chance any more."))
+
+
+def _mistakes(logits: torch.Tensor) -> dict[str, torch.Tensor]:
+    expected = sampling.keep_top_k(logits, 2)
+    return {
+        _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."): logits
         * (expected > -math.inf),
-        _("You keep the smallest instead of the largest."): before.masked_fill(
-            sampling.keep_top_k(-before, 2) == -math.inf, -math.inf
+        _("You keep the smallest instead of the largest."): logits.masked_fill(
+            sampling.keep_top_k(-logits, 2) == -math.inf, -math.inf
         ),
         _("These are probabilities; logits are wanted, with −∞ where a token is out."): expected.softmax(-1),
-        _("One too few is kept."): sampling.keep_top_k(before, 1),
-        _("One too many is kept."): sampling.keep_top_k(before, 3),
+        _("One too few is kept."): sampling.keep_top_k(logits, 1),
+        _("One too many is kept."): sampling.keep_top_k(logits, 3),
     }
-    lowered = answer.masked_fill(answer == math.inf, -math.inf)  # the wrong infinity is a mistake of its own
-    for text, suspect in suspects.items():
-        if torch.equal(lowered, suspect):
-            return wrong(text)
-    if not torch.equal(answer, expected):
-        return wrong(_("The two largest must stay as they are, all others become −∞."))
-    try:
-        large = function(before.clone(), 9)
-    except Exception as error:
-        text = _("For k = 2 it is right; with k larger than the vocabulary it stops: {text}")
-        return wrong(text.format(text=error))
-    if not isinstance(large, torch.Tensor) or not torch.equal(large, before):
-        return wrong(_("If k is larger than the vocabulary, nothing may change."))
-    return right(_("Right: the survivors keep their logits, the others have no chance any more."))

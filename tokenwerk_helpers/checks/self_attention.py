@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
+import torch.nn.functional as F
 
 from .. import model
 from ..language import _
 from . import story
-from .feedback import Feedback, attempt, right, wrong
+from .feedback import Feedback, right, wrong
+from .running import Reader, close, named, tensor
 
 ANTECEDENTS = ("Ente", "Wald", "Eine")  # the options of `what_the_pronoun_is_read_from`
 
@@ -73,27 +76,38 @@ def what_the_pronoun_is_read_from(answer: int) -> Feedback:
     return wrong(_("A person would look there. Which other word gives the gender away already?"))
 
 
+BORROWED = {
+    "model.attention": model.attention,
+    "F.scaled_dot_product_attention": F.scaled_dot_product_attention,
+}
+
+
 def attention(function: Callable | None) -> Feedback:
     """Does `function(q, k, v)` return softmax(q k^T / sqrt(d_k)) v?"""
-    generator = torch.Generator().manual_seed(0)
-    q, k = torch.randn(2, 5, 4, generator=generator)  # (T, d_k) twice
-    v = torch.randn(5, 3, generator=generator)  # (T, d_v): its own width, so that d_k is really q's
-    answer = attempt(function, q.clone(), k.clone(), v.clone())
+    draw = partial(torch.randn, generator=torch.Generator().manual_seed(0), dtype=torch.float32)
+    q, k = draw(2, 5, 4)  # (T, d_k) twice
+    v = draw(5, 3)  # (T, d_v): its own width, so that d_k is really q's
+    reader = Reader(function, BORROWED)
+    answer = tensor(
+        reader(q, k, v),
+        v.shape,
+        _("The context has one row for each query and the width of v: here (5, 3)."),
+    )
     if isinstance(answer, Feedback):
         return answer
-    if not isinstance(answer, torch.Tensor) or answer.shape != v.shape:
-        return wrong(_("The context has one row for each query and the width of v: here (5, 3)."))
-    answer = answer.float()
     expected, _weights = model.attention(q, k, v)
-    if torch.allclose(answer, expected, atol=1e-5):
-        return right(_("Right: compare, scale, share out, mix."))
-    return wrong(_broken_property(answer, q, k, v))
+    if close(answer, expected):
+        return reader.right(_("Right: compare, scale, share out, mix."))
+    return wrong(
+        named(answer, _mistakes(q, k, v))
+        or _("The numbers differ. Check the five steps one by one with the table above.")
+    )
 
 
-def _broken_property(answer, q, k, v) -> str:
+def _mistakes(q, k, v) -> dict[str, torch.Tensor]:
     scores = q @ k.T
     d_k = q.shape[-1]
-    suspects = {
+    return {
         _("The division by √d_k is missing."): scores.softmax(-1) @ v,
         _("You divide by d_k; it should be its root."): (scores / d_k).softmax(-1) @ v,
         _("You divide by the root of another width: d_k is the width of q and k."): (
@@ -111,7 +125,3 @@ def _broken_property(answer, q, k, v) -> str:
         _("Softmax is missing: scores are not weights yet."): scores / math.sqrt(d_k) @ v,
         _("Queries and keys are swapped."): (scores.T / math.sqrt(d_k)).softmax(-1) @ v,
     }
-    for text, suspect in suspects.items():
-        if torch.allclose(answer, suspect, atol=1e-5):
-            return text
-    return _("The numbers differ. Check the five steps one by one with the table above.")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from numbers import Real
 
 import torch
 import torch.nn.functional as F
@@ -10,15 +9,15 @@ import torch.nn.functional as F
 from .. import training
 from ..language import _
 from ..pretrained import load_checkpoints
-from .feedback import Feedback, attempt, right, wrong
+from .feedback import Feedback, floats, nearest, right, wrong
+from .running import Reader, close, named, number
 
 
 def loss_at_the_start(answer: int) -> Feedback:
     """Which option is the loss of uniform guessing among 100 tokens?"""
     loss = F.cross_entropy(torch.zeros(1, 100), torch.tensor([7])).item()
     options = [0, 1, math.log(100), 100]
-    nearest = min(range(4), key=lambda i: abs(options[i] - loss))
-    if answer == nearest:
+    if answer == nearest(options, loss):
         return right(_("Right: every token has the probability 1/100, and −ln(1/100) = ln 100."))
     if answer == 0:
         return wrong(_("A loss of 0 would mean: always certain, always right."))
@@ -63,30 +62,32 @@ def learned_last(answer: int) -> Feedback:
 def shifted(function: Callable | None) -> Feedback:
     """Does `function(logits, ids)` return the mean loss of predicting each next id? (B, T, V), (B, T)"""
     generator = torch.Generator().manual_seed(4)
-    logits = torch.randn(2, 6, 5, generator=generator)
+    logits = torch.randn(2, 6, 5, generator=generator, dtype=torch.float32)
     ids = torch.randint(0, 5, (2, 6), generator=generator)
-    answer = attempt(function, logits.clone(), ids.clone())
-    if isinstance(answer, Feedback):
-        return answer
-    if not isinstance(answer, Real | torch.Tensor) or torch.as_tensor(answer).dim():
-        return wrong(_("One number is wanted, the mean over all predictions."))
-    answer = torch.as_tensor(answer, dtype=torch.float32)
+    reader = Reader(function)
+    answer = reader(logits, ids)
+    one = number(answer, _("One number is wanted, the mean over all predictions."))
+    if isinstance(one, Feedback):
+        return one
+    answer = answer.detach() if isinstance(answer, torch.Tensor) else floats(one)
+    if close(answer, F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())):
+        return reader.right(_("Right: what was read up to t is compared with what stands at t + 1."))
+    return wrong(
+        named(answer, _mistakes(logits, ids))
+        or _("The number differs. Logits of positions 0 to T − 2 go with ids 1 to T − 1.")
+    )
+
+
+def _mistakes(logits: torch.Tensor, ids: torch.Tensor) -> dict[str, torch.Tensor]:
     expected = F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
-    if torch.allclose(answer, expected, atol=1e-4):
-        return right(_("Right: what was read up to t is compared with what stands at t + 1."))
-    log_p = logits.log_softmax(-1)
-    suspects = {
+    return {
         _("Not shifted: each position is asked for the token it has just read."): F.cross_entropy(
             logits.flatten(0, 1), ids.flatten()
         ),
         _("Shifted the wrong way: the model is asked for the token before."): F.cross_entropy(
             logits[:, 1:].flatten(0, 1), ids[:, :-1].flatten()
         ),
-        _("That is the sum; the mean is wanted."): expected * 10,
+        _("That is the sum; the mean is wanted."): expected * ids[:, 1:].numel(),
         _("The sign is the wrong way round: the loss is −ln p."): -expected,
-        _("Only the last position is counted."): -log_p[:, -2].gather(1, ids[:, -1:]).mean(),
+        _("Only the last position is counted."): F.cross_entropy(logits[:, -2], ids[:, -1]),
     }
-    for text, suspect in suspects.items():
-        if torch.allclose(answer, suspect, atol=1e-4):
-            return wrong(text)
-    return wrong(_("The number differs. Logits of positions 0 to T − 2 go with ids 1 to T − 1."))
