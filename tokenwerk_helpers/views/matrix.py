@@ -13,7 +13,6 @@ Numbers travel as float32 bytes and become colours on a canvas in the browser (m
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import anywidget
 import numpy as np
@@ -21,10 +20,10 @@ import traitlets
 from PIL import Image
 
 from . import style
+from .assets import asset
 from .still import SCALE, with_still
 from .turns import in_turn
 
-HERE = Path(__file__).parent
 KINDS = ("sequential", "diverging")
 WHITE_SPACE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥"})
 
@@ -207,8 +206,8 @@ class MatrixView(anywidget.AnyWidget):
     by name, here and to `update`. Wrong shapes, types or numbers of labels raise a ValueError.
     """
 
-    _esm = HERE / "matrix.js"
-    _css = HERE / "matrix.css"
+    _esm = asset("matrix.js")
+    _css = asset("matrix.css")
 
     values = Array(numbers, help="numbers of the cells  # (n, R, C)")
     allowed = Array(booleans, none=True, help="True = may look; None = no mask  # (R, C) or (n, R, C)")
