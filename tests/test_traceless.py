@@ -112,7 +112,7 @@ class OneOfEach(Explorer):
     """A slider over every kind of view."""
 
     def __init__(self):
-        self.figure, self.matrix = LiveFigure(5, 3), MatrixView(np.eye(9))
+        self.figure, self.matrix = LiveFigure(5, 3), MatrixView(np.eye(2))
         self.line = self.figure.figure.add_artist(Line2D([0, 1], [0, 1]))
         self.figure.moving(self.line)
         super().__init__({"x": slider("x", 0, 1, 0.5)}, [[self.figure, self.matrix]])
@@ -123,7 +123,7 @@ class OneOfEach(Explorer):
     def show(self, result):
         self.line.set_ydata([0, result])
         self.figure.refresh()
-        self.matrix.update(values=np.eye(9) * result)
+        self.matrix.update(values=np.eye(2) * result)
 
     def sentence(self, result):
         return str(result)
