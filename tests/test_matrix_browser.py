@@ -572,8 +572,10 @@ def test_a_finger_on_a_matrix_scrolls_the_page_and_says_nothing(touch):
     shown = touch(attention())
     shown.page.evaluate("() => { document.body.style.height = '3000px'; }")
     x, y = shown.cell(4, 2)
-    gesture = {"x": x, "y": y, "yDistance": -150, "gestureSourceType": "touch"}
-    shown.page.context.new_cdp_session(shown.page).send("Input.synthesizeScrollGesture", gesture)
+    finger = shown.page.context.new_cdp_session(shown.page)
+    for kind, up in [("touchStart", 0), *(("touchMove", up) for up in range(10, 150, 10)), ("touchEnd", None)]:
+        points = [] if up is None else [{"x": x, "y": y - up}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     shown.page.wait_for_function("() => scrollY > 50", timeout=10_000)
     assert shown.readout.text_content() == "Point."
     assert shown.get("selected") == -1
