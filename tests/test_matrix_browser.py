@@ -575,9 +575,7 @@ def test_a_finger_on_a_matrix_scrolls_the_page_and_says_nothing(touch):
     x, y = shown.cell(4, 2)
     finger = shown.page.context.new_cdp_session(shown.page)
     way = [("touchStart", 0), *(("touchMove", up) for up in range(10, 150, 10)), ("touchEnd", None)]
-    for kind, up in (
-        2 * way
-    ):  # the first finger on a fresh page scrolls nothing in a Chromium without a window
+    for kind, up in 2 * way:  # a Chromium without a window lets the first on a fresh page go by
         points = [] if up is None else [{"x": x, "y": y - up}]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     shown.page.wait_for_function("() => scrollY > 50", timeout=10_000)

@@ -1,0 +1,62 @@
+"""A live view whose kernel is gone says so and no longer looks alive; run again, it lives."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import opened
+from tokenwerk_helpers.language import _
+
+pytestmark = pytest.mark.browser
+
+CELLS = ["from tokenwerk_helpers.explorers import start", "start.FirstSlider()", "start.guess_equal_logits()"]
+SESSION = "jupyterapp.shell.currentWidget.sessionContext"
+ENDS = {
+    "restarted": f"() => {SESSION}.restartKernel().then(() => null)",
+    "died": f"() => void {SESSION}.session.kernel.requestExecute({{code: 'import os; os.kill(os.getpid(), 9)'}})",
+    "shut down": f"() => {SESSION}.shutdown().then(() => null)",
+}
+
+
+@pytest.fixture
+def notebook(server, chromium):
+    """A page with a live view and a question."""
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{i}",
+            "source": text,
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for i, text in enumerate(CELLS)
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    page = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (server.notebooks / "after.ipynb").write_text(json.dumps(page), encoding="utf-8")
+    with opened(chromium, server, "after.ipynb") as opened_page:
+        yield opened_page
+
+
+def test_whatever_ends_the_kernel_each_view_says_so_once_and_rests_until_it_is_run_again(notebook):
+    page = notebook.page
+    said = page.locator(".tokenwerk-lifeline:visible")
+    resting = page.locator("[inert] .noUi-handle, [inert] canvas, [inert] input, [inert] button")
+    for end in ENDS.values():
+        notebook.run_all()
+        expect(page.locator(".tokenwerk-explorer, .tokenwerk-guess")).to_have_count(2)
+        expect(said).to_have_count(0)
+        expect(resting).to_have_count(0)
+        page.evaluate(end)
+        expect(said).to_have_text(2 * [_("This view is no longer connected. Run the page from the top.")])
+        everything = page.locator(".jp-OutputArea").locator(".noUi-handle, canvas, input, button")
+        assert resting.count() == everything.count() > 4
+        expect(page.locator("[inert] .tokenwerk-caption")).to_have_count(0)
+        if "shutdown" not in end:
+            notebook.wait_for("ready")
+    page.evaluate(f"() => {SESSION}.startKernel().then(() => null)")
+    notebook.wait_for("ready")
+    notebook.run_all()
+    expect(said).to_have_count(0)
