@@ -1,8 +1,8 @@
 """A live view whose kernel is gone says so and no longer looks alive; run again, it lives."""
 
-import json
-
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from tests.browser import opened
@@ -11,10 +11,11 @@ from tokenwerk_helpers.language import _
 pytestmark = pytest.mark.browser
 
 CELLS = ["from tokenwerk_helpers.explorers import start", "start.FirstSlider()", "start.guess_equal_logits()"]
+KILL = "import os; os.kill(os.getpid(), 9)"
 SESSION = "jupyterapp.shell.currentWidget.sessionContext"
 ENDS = {
     "restarted": f"() => {SESSION}.restartKernel().then(() => null)",
-    "died": f"() => void {SESSION}.session.kernel.requestExecute({{code: 'import os; os.kill(os.getpid(), 9)'}})",
+    "died": f"() => void {SESSION}.session.kernel.requestExecute({{code: '{KILL}'}})",
     "shut down": f"() => {SESSION}.shutdown().then(() => null)",
 }
 
@@ -22,20 +23,9 @@ ENDS = {
 @pytest.fixture
 def notebook(server, chromium):
     """A page with a live view and a question."""
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"c{i}",
-            "source": text,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for i, text in enumerate(CELLS)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    page = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (server.notebooks / "after.ipynb").write_text(json.dumps(page), encoding="utf-8")
+    page = new_notebook(cells=[new_code_cell(text) for text in CELLS])
+    page.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(page, server.notebooks / "after.ipynb")
     with opened(chromium, server, "after.ipynb") as opened_page:
         yield opened_page
 
