@@ -5,7 +5,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
-from tests.browser import opened
+from tests.browser import PATIENCE, opened
 from tokenwerk_helpers.language import _
 
 pytestmark = pytest.mark.browser
@@ -40,7 +40,8 @@ def test_whatever_ends_the_kernel_each_view_says_so_once_and_rests_until_it_is_r
         expect(said).to_have_count(0)
         expect(resting).to_have_count(0)
         page.evaluate(end)
-        expect(said).to_have_text(2 * [_("This view is no longer connected. Run the page from the top.")])
+        words = _("This view is no longer connected. Run the page from the top.")
+        expect(said).to_have_text([words, words], timeout=PATIENCE)
         everything = page.locator(".jp-OutputArea").locator(".noUi-handle, canvas, input, button")
         assert resting.count() == everything.count() > 4
         expect(page.locator("[inert] .tokenwerk-caption")).to_have_count(0)
