@@ -29,5 +29,10 @@ def mount(page: Page, view: AnyWidget, name: str) -> None:
     page.goto("about:blank")
     page.set_content(PAGE.format(css=(VIEWS / f"{name}.css").read_text("utf-8")))
     page.add_script_tag(content=MOCK)
+    add(page, view, name)
+
+
+def add(page: Page, view: AnyWidget, name: str) -> None:
+    """Show one more view below; as in anywidget its module is loaded for it alone."""
     source = (VIEWS / f"{name}.js").read_text("utf-8")
     page.evaluate("([state, source]) => mount(state, source)", [wire(view.get_state()), source])

@@ -1,6 +1,7 @@
 """MatrixView in Python: what it accepts, what it sends, and the still twin."""
 
 import io
+import re
 import warnings
 from decimal import ROUND_HALF_EVEN, Decimal
 from unittest.mock import patch
@@ -72,6 +73,40 @@ def test_half_precision_of_either_kind_will_do():
     values = torch.tensor([[0.5, -1.25], [3.0, torch.inf]])
     for kind in (torch.float16, torch.bfloat16):
         np.testing.assert_array_equal(MatrixView(values.to(kind)).values[0], values)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda tensor: tensor.clone().requires_grad_(),
+        lambda tensor: tensor.to_sparse(),
+        lambda tensor: tensor.to(torch.bfloat16),
+        lambda tensor: tensor.to(torch.float8_e4m3fn).requires_grad_(),
+        lambda tensor: list(tensor.clone().requires_grad_()),
+    ],
+    ids=["with gradients", "sparse", "bfloat16", "float8", "a list of rows"],
+)
+def test_a_tensor_of_any_kind_will_do(kind):
+    tensor = torch.tensor([[0.0, 1.5], [-2.0, 0.0]])
+    np.testing.assert_array_equal(MatrixView(kind(tensor)).values[0], tensor.numpy())
+    assert MatrixView(tensor, allowed=(tensor > 0).to_sparse()).allowed.tolist() == [
+        [False, True],
+        [False, False],
+    ]
+
+
+@pytest.mark.parametrize("shape", [(1000, 1000), (513, 1), (1, 513), (65, 2, 2), (2, 512, 512)])
+def test_more_than_a_page_has_room_for_is_refused_by_name(shape):
+    with pytest.raises(ValueError, match=rf"{re.escape(str(shape))} are too many to see: at most .*512"):
+        MatrixView(np.zeros(shape))
+    view = MatrixView(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="too many"):
+        view.update(values=np.zeros(shape))
+    assert view.values.shape == (1, 2, 2)
+
+
+def test_the_largest_values_become_a_still_that_fits_a_page():
+    assert MatrixView(np.zeros((64, 1, 512))).still().width < 4000
 
 
 def test_labels_fall_back_to_numbers_and_a_square_matrix_shares_those_of_its_rows():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.single_view import mount, wire
+from tests.single_view import add, mount, wire
 from tokenwerk_helpers.views import style
 from tokenwerk_helpers.views.matrix import MatrixView, colour_index, colour_limits, fixed, spoken
 
@@ -65,6 +65,11 @@ class Shown:
     def click(self, row: int, column: float, panel: int = 0) -> None:
         x, y = self.cell(row, column, panel)
         self.canvas.click(position={"x": x, "y": y})
+        self.settle()
+
+    def tap(self, row: int, column: float) -> None:
+        x, y = self.cell(row, column)
+        self.canvas.tap(position={"x": x, "y": y})
         self.settle()
 
     def colours(self, cells, scale: float = 1) -> list[tuple[int, ...]]:
@@ -530,6 +535,83 @@ def test_nothing_can_be_edited_unless_allowed(show):
     shown.click(0, 4)
     shown.press("ArrowDown", "Enter")
     assert all("allowed" not in change for change in shown.saved())
+
+
+# ---- touch ----
+
+
+@pytest.fixture
+def touch(chromium):
+    """Show a view on a page that is touched."""
+    context = chromium.new_context(has_touch=True, viewport={"width": 700, "height": 500})
+    yield lambda view: Shown(context.new_page(), view)
+    context.close()
+
+
+def test_a_tap_says_the_number_of_a_cell_and_selects_its_row(touch):
+    shown = touch(attention(digits=-1))
+    for row, column in [(3, 1), (3, 2), (4, 0)]:  # the second in the same row
+        shown.tap(row, column)
+        assert (
+            shown.readout.text_content() == shown.voice.text_content() == shown.python.describe(row, column)
+        )
+        assert shown.get("selected") == row
+    shown.tap(4, 0)
+    assert shown.get("selected") == -1
+
+
+def test_a_tap_on_an_editable_cell_changes_it_once(touch):
+    shown = touch(attention(editable=True))
+    shown.tap(0, 4)
+    (change,) = shown.saved()
+    assert np.argwhere(np.reshape(change["allowed"]["data"], (5, 5)) != CAUSAL).tolist() == [[0, 4]]
+    assert shown.readout.text_content() == f"Der to der is {spoken(weights()[0, 0, 4], 2)}"
+
+
+def test_a_finger_on_a_matrix_scrolls_the_page_and_says_nothing(touch):
+    shown = touch(attention())
+    shown.page.evaluate("() => { document.body.style.height = '3000px'; }")
+    shown.settle()
+    x, y = shown.cell(4, 2)
+    finger = shown.page.context.new_cdp_session(shown.page)
+    way = [("touchStart", 0), *(("touchMove", up) for up in range(10, 150, 10)), ("touchEnd", None)]
+    for kind, up in 2 * way:  # a Chromium without a window lets the first on a fresh page go by
+        points = [] if up is None else [{"x": x, "y": y - up}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    shown.page.wait_for_function("() => scrollY > 50", timeout=10_000)
+    assert shown.readout.text_content() == "Point."
+    assert shown.get("selected") == -1
+
+
+# ---- several, and as many cells as there may be ----
+
+
+def test_each_of_several_matrices_is_described_by_its_own_hint(show):
+    shown = show(attention(hint="first"))
+    for hint in ("second", "third"):
+        add(shown.page, attention(hint=hint), "matrix")
+    hints = shown.page.evaluate(
+        "() => [...document.querySelectorAll('canvas')].map((canvas) => "
+        "document.getElementById(canvas.getAttribute('aria-describedby')).textContent)"
+    )
+    assert hints == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("shape", [(512, 512), (64, 64, 64), (64, 1, 512)])
+def test_the_largest_values_are_drawn_without_making_a_page_wait(show, shape):
+    view = MatrixView(np.random.default_rng(0).normal(size=shape), allowed=np.eye(*shape[-2:], dtype=bool))
+    shown = show(view)
+    milliseconds = shown.page.evaluate("""async () => {
+      const begin = performance.now();
+      model.tell("values");
+      await nextFrame();
+      await nextFrame();
+      return performance.now() - begin;
+    }""")
+    assert shown.painted == 2
+    assert shown.page.evaluate("() => el.querySelector('canvas').getBoundingClientRect().width") < 2000
+    assert milliseconds < 2000  # a busy machine's; a quiet one takes a twentieth
+    assert view.still().width < 4000
 
 
 # ---- shape and end ----

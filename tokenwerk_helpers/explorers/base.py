@@ -23,6 +23,7 @@ import ipywidgets as widgets
 from PIL import Image
 
 from ..language import _
+from ..views.lifeline import Lifeline
 from ..views.matrix import MatrixView
 from ..views.still import stacked, with_still
 from ..views.text import LiveText
@@ -37,6 +38,11 @@ class ReaderMistake(ValueError):
 def in_words(error: Exception) -> str:
     """What a reader is told of an error that nobody foresaw."""
     return _("That did not work ({kind}): {text}").format(kind=type(error).__name__, text=error)
+
+
+def lifeline() -> Lifeline:
+    """What says of a view, and of all that stands in the same box, that its kernel is gone."""
+    return Lifeline(words=_("This view is no longer connected. Run the page from the top."))
 
 
 class Explorer:
@@ -174,7 +180,7 @@ class Explorer:
         for row in self.rows:
             _share_width(row)
         views = [widgets.HBox(row, layout=gap) for row in self.rows]
-        root = widgets.VBox([controls, self.message, *views, self.caption])
+        root = widgets.VBox([controls, lifeline(), self.message, *views, self.caption])
         root.add_class("tokenwerk-explorer")
         return root
 

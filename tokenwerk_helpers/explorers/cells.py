@@ -36,6 +36,20 @@ def _close(twin) -> None:
         close_widgets(twin)
     else:
         twin.close()
+    if shell := get_ipython():
+        _take_out(shell, twin)
+
+
+def _take_out(shell, twin) -> None:
+    """Make IPython's `Out`, `_` and their like let go of a closed twin; names a reader gave stay."""
+    for remembered in (shell.user_ns["_oh"], shell.user_ns_hidden):
+        for name in [name for name, value in remembered.items() if value is twin]:
+            del remembered[name]
+            if shell.user_ns.get(name) is twin:
+                del shell.user_ns[name]
+    for name in ("_", "__", "___"):
+        if getattr(shell.displayhook, name) is twin:
+            setattr(shell.displayhook, name, "")
 
 
 def close_widgets(widget: Widget) -> None:

@@ -9,7 +9,7 @@ import ipywidgets as widgets
 from ..checks.feedback import Feedback, not_attempted
 from ..language import _
 from ..views.text import LiveText
-from .base import ReaderMistake, in_words
+from .base import ReaderMistake, in_words, lifeline
 from .cells import close_twins, close_widgets
 
 
@@ -36,7 +36,7 @@ class Guess:
         self.reply = LiveText(role="status")
         self.button.on_click(lambda _button: self.judge())
         self.widget = widgets.VBox(
-            [LiveText(value=question), self.answer, widgets.HBox([self.button]), self.reply]
+            [LiveText(value=question), self.answer, widgets.HBox([self.button]), lifeline(), self.reply]
         )
         self.widget.add_class("tokenwerk-guess")
         close_twins(self)

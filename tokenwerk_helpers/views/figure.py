@@ -10,7 +10,6 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 
 import anywidget
 import numpy as np
@@ -26,10 +25,10 @@ from matplotlib.transforms import Bbox, IdentityTransform
 from PIL import Image
 
 from . import style
+from .assets import asset
 from .still import SCALE, photograph, with_still
 from .turns import in_turn
 
-HERE = Path(__file__).parent
 CSS_PIXELS_PER_INCH = 96
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
 
@@ -153,8 +152,8 @@ class LiveFigure(anywidget.AnyWidget):
     The page is sent only the pixels that have changed: to pack and unpack a PNG takes ten times as long.
     """
 
-    _esm = HERE / "figure.js"
-    _css = HERE / "figure.css"
+    _esm = asset("figure.js")
+    _css = asset("figure.css")
 
     width = traitlets.Int(help="width on the page in pixels").tag(sync=True)
     height = traitlets.Int(help="height on the page in pixels").tag(sync=True)

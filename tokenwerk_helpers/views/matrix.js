@@ -159,8 +159,8 @@ function fit(spec, perLine, width, ratio, left) {
 }
 
 function isBetter(one, other, width) {
-  const [fits, otherFits] = [one, other].map(({ right }) => right <= width + 0.5);
-  if (fits !== otherFits) return fits;
+  const [tooWide, otherTooWide] = [one, other].map(({ right }) => Math.max(0, right - width - 0.5));
+  if (tooWide !== otherTooWide) return tooWide < otherTooWide;
   if (one.cell !== other.cell) return one.cell > other.cell;
   // Of equal cells the fewest lines; of equal lines the fullest last one: 4 + 4 rather than 5 + 3.
   return one.lines < other.lines || (one.lines === other.lines && one.perLine < other.perLine);
@@ -243,8 +243,6 @@ const isDark = () => document.body.dataset.jpThemeLight === "false";
 const LAYOUT_TRAITS = ["rows", "columns", "titles", "row_axis", "column_axis", "masked_legend", "digits",
   "kind", "cell_size", "max_height", "legend"];
 const WORD_TRAITS = ["words", "masked_words", "hint", "alt", "editable"];
-let count = 0;
-
 class Matrix {
   constructor(model, el) {
     this.model = model;
@@ -276,7 +274,8 @@ class Matrix {
     this.canvas.setAttribute("role", "img");
     this.readout = add("div", "tokenwerk-matrix-readout");
     this.help = add("span", "tokenwerk-matrix-unseen");
-    this.help.id = `tokenwerk-matrix-help-${(count += 1)}`;
+    // Each model has this module for itself, so that counting would give every view the same number.
+    this.help.id = `tokenwerk-matrix-help-${Math.random().toString(36).slice(2)}`;
     this.canvas.setAttribute("aria-describedby", this.help.id);
     this.voice = add("div", "tokenwerk-matrix-unseen");
     this.voice.setAttribute("aria-live", "polite");
@@ -300,10 +299,14 @@ class Matrix {
     this.listenToModel(["selected", "marked"], () => this.repaint(true));
     this.listenToModel(LAYOUT_TRAITS, () => this.rearrange());
     this.listenToModel(WORD_TRAITS, () => this.describe());
-    this.on(this.canvas, "pointermove", (event) => this.hover(this.cellAt(event)));
-    this.on(this.canvas, "pointerleave", () => this.hover(null));
+    this.on(this.canvas, "pointerdown", ({ pointerType }) => (this.pointer = pointerType));
+    this.on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && this.hover(this.cellAt(event)));
+    this.on(this.canvas, "pointerleave", (event) => event.pointerType === "mouse" && this.hover(null));
     this.on(this.canvas, "blur", () => this.hover(null));
-    this.on(this.canvas, "click", (event) => this.click(this.cellAt(event)));
+    this.on(this.canvas, "click", (event) => {
+      if (["touch", "pen"].includes(this.pointer)) this.tap(this.cellAt(event));
+      else this.click(this.cellAt(event));
+    });
     // Before JupyterLab, whose own arrow keys would walk from cell to cell of the notebook.
     this.on(window, "keydown", (event) => this.key(event), true);
     const theme = new MutationObserver(() => this.readTheme());
@@ -481,6 +484,15 @@ class Matrix {
     if (!cursor) return;
     if (this.model.get("editable") && cursor.column >= 0) this.toggle(cursor);
     else this.select(this.model.get("selected") === cursor.row ? -1 : cursor.row);
+  }
+
+  // Without a mouse a tap points and clicks at once. Another cell of the selected row is only pointed at.
+  tap(cell) {
+    const isNew = JSON.stringify(cell) !== JSON.stringify(this.cursor);
+    const isWalk = isNew && cell?.column >= 0 && !this.model.get("editable");
+    this.aloud = true;
+    this.point(cell);
+    if (!isWalk || this.model.get("selected") !== cell.row) this.click(cell);
   }
 
   select(row) {

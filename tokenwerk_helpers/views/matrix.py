@@ -13,7 +13,6 @@ Numbers travel as float32 bytes and become colours on a canvas in the browser (m
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import anywidget
 import numpy as np
@@ -22,11 +21,15 @@ from PIL import Image
 
 from ..characters import visible
 from . import style
+from .assets import asset
 from .still import SCALE, with_still
 from .turns import in_turn
 
-HERE = Path(__file__).parent
 KINDS = ("sequential", "diverging")
+# Panels, rows and columns, and cells in all: with the smallest cells, three pixels wide, this already is more
+# than a window, and still drawn within a second.
+MOST = (64, 512, 512)
+MOST_CELLS = 512 * 512
 WHITE_SPACE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥"})
 
 
@@ -136,23 +139,43 @@ def from_wire(wire: dict | None, widget) -> np.ndarray | None:
     return None if wire is None else np.frombuffer(wire["data"], np.uint8).reshape(wire["shape"]) != 0
 
 
+def plain(values):
+    """`values` as NumPy can read them: the numbers of a tensor that has gradients, is sparse or elsewhere."""
+    if isinstance(values, list | tuple):
+        return [plain(value) for value in values]
+    if not hasattr(values, "detach"):
+        return values
+    values = values.detach().to_dense().cpu()
+    # NumPy does not know all of torch's types, bfloat16 for one.
+    return values.float() if values.is_floating_point() else values
+
+
 def numbers(values) -> np.ndarray:
     """The values as float32 with a panel axis in front; ValueError unless (R, C) or (n, R, C) with no 0."""
-    if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # a type that NumPy does not know
-        values = values.float()
-    array = np.asarray(values)
+    array = np.asarray(plain(values))
     if array.dtype.kind not in "biuf":
         raise ValueError(f"values must be real numbers, not {array.dtype}")
     if array.ndim not in (2, 3) or 0 in array.shape:
         raise ValueError(f"values must have the shape (R, C) or (n, R, C), not {array.shape}")
+    check_size(array.shape)
     with np.errstate(over="ignore"):  # beyond float32 is infinity, shown as such
         array = array.astype(np.float32)
     return array if array.ndim == 3 else array[None]
 
 
+def check_size(shape: tuple[int, ...]) -> None:
+    """ValueError if there is more to show than a page has room for."""
+    most = MOST[-len(shape) :]
+    if any(length > limit for length, limit in zip(shape, most)) or np.prod(shape) > MOST_CELLS:
+        raise ValueError(
+            f"values of the shape {shape} are too many to see: at most {most} and {MOST_CELLS} in all, "
+            "so show a part of them, such as values[:64, :64]"
+        )
+
+
 def booleans(allowed) -> np.ndarray:
     """The mask; ValueError if it is anything but boolean."""
-    array = np.asarray(allowed)
+    array = np.asarray(plain(allowed))
     if array.dtype != np.bool_:
         # Numbers are refused: an additive mask (0 and -inf) would be read upside down.
         raise ValueError(f"allowed must be boolean (True = may look), not {array.dtype}")
@@ -209,12 +232,13 @@ class MatrixView(anywidget.AnyWidget):
     `values` has the shape (R, C), or (n, R, C) for n panels side by side, the heads of an attention layer for
     example. `rows` and `columns` label the cells: numbers from 1 if left out, and a square matrix takes the
     labels of its rows for the columns too. `allowed` is boolean, (R, C) or (n, R, C), True = may look; the
-    other cells are hatched. Anything `np.asarray` takes will do, tensors too. Every other trait can be given
-    by name, here and to `update`. Wrong shapes, types or numbers of labels raise a ValueError.
+    other cells are hatched. Anything `np.asarray` takes will do, and tensors of any kind. Every other trait
+    can be given by name, here and to `update`. Wrong shapes, types or numbers of labels raise a ValueError,
+    and so do more values than a page has room for (`MOST`, `MOST_CELLS`).
     """
 
-    _esm = HERE / "matrix.js"
-    _css = HERE / "matrix.css"
+    _esm = asset("matrix.js")
+    _css = asset("matrix.css")
 
     values = Array(numbers, help="numbers of the cells  # (n, R, C)")
     allowed = Array(booleans, none=True, help="True = may look; None = no mask  # (R, C) or (n, R, C)")

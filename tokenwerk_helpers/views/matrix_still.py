@@ -108,17 +108,20 @@ class Layout:
         # Bold, since a selected row is.
         row_width = max(text_width(text, LABEL, bold=True) for text in [*self.rows, *self.captions])
         self.left = PADDING + row_width + 7
-        # Of equal cells the fewest lines, of equal lines the fullest last one: 4 + 4 rather than 5 + 3.
+        # What fits best; of equal cells the fewest lines, of equal lines the fullest last one: 4 + 4.
         plans = [self._fit(per_line, width) for per_line in range(1, self.n + 1)]
-        self.cell, _, _, self.per_line, self.columns_over = max(plans, key=lambda plan: plan[:3])
+        _, self.cell, _, _, self.per_line, self.columns_over = max(plans, key=lambda plan: plan[:4])
         self.header = self._header(self.columns_over)
-        self.pitch = max(self.C * self.cell + self._gap(self.columns_over), self.title_width + GAP)
+        self.pitch = self._pitch(self.cell, self.columns_over)
 
     def _header(self, labels: ColumnLabels) -> float:
         return self.title_height + max(labels.height, CAPTION_LINE * len(self.captions)) + 6
 
     def _gap(self, labels: ColumnLabels) -> float:
         return max(GAP, labels.overhang + 4)
+
+    def _pitch(self, cell: float, labels: ColumnLabels) -> float:
+        return max(self.C * cell + self._gap(labels), self.title_width + GAP)
 
     def _fit(self, per_line: int, width: float):
         lines = math.ceil(self.n / per_line)
@@ -132,7 +135,9 @@ class Layout:
             cell = min(self.max_cell, across / (per_line * self.C), max(down / (lines * self.R), least))
             cell = max(3, math.floor(cell * 2) / 2)
             labels = ColumnLabels.over(self.columns, cell)
-        return cell, -lines, -per_line, per_line, labels
+        last = max(self.C * cell, self.title_width) + labels.overhang + PADDING
+        right = self.left + (per_line - 1) * self._pitch(cell, labels) + last
+        return -max(0, right - width), cell, -lines, -per_line, per_line, labels
 
     @property
     def panel_width(self) -> float:
@@ -323,11 +328,10 @@ class Still:
         layout, (x, y) = self.layout, self.layout.place(panel)
         values = self.view.values[panel]
         index = colour_index(np.where(np.isfinite(values), values, 0), self.limits)
-        for row, column in np.argwhere(self.visible[panel]):
-            value = values[row, column]
-            size = self.print_size if np.isfinite(value) else min(PRINT * 1.2, layout.cell * 0.36)
-            if size < 3:
-                continue
+        special_size = min(PRINT * 1.2, layout.cell * 0.36)
+        sizes = np.where(np.isfinite(values), self.print_size, special_size if special_size >= 3 else 0)
+        for row, column in np.argwhere(self.visible[panel] & (sizes > 0)):
+            value, size = values[row, column], sizes[row, column]
             white = np.isfinite(value) and self.white[index[row, column]]
             colour = "#ffffff" if white else "#000000"
             middle, line = x + (column + 0.5) * layout.cell, y + (row + 0.5) * layout.cell + size * 0.36

@@ -1,11 +1,9 @@
 """Pulse: how long a message takes from the page to the kernel and back."""
 
-from pathlib import Path
-
 import anywidget
 import traitlets
 
-HERE = Path(__file__).parent
+from .assets import asset
 
 
 class Pulse(anywidget.AnyWidget):
@@ -15,8 +13,8 @@ class Pulse(anywidget.AnyWidget):
     milliseconds, `silence` is shown when no answer comes.
     """
 
-    _esm = HERE / "pulse.js"
-    _css = HERE / "text.css"
+    _esm = asset("pulse.js")
+    _css = asset("text.css")
 
     question = traitlets.Int(0, help="the number of the newest question of the page").tag(sync=True)
     answer = traitlets.Int(0, help="the number of the newest question the kernel has answered").tag(sync=True)

@@ -1,13 +1,10 @@
 """LiveText: a line of text that a screen reader announces when it changes."""
 
-from pathlib import Path
-
 import anywidget
 import traitlets
 
 from ..characters import unturned
-
-HERE = Path(__file__).parent
+from .assets import asset
 
 
 class Line(traitlets.Unicode):
@@ -24,8 +21,8 @@ class LiveText(anywidget.AnyWidget):
     hidden while empty.
     """
 
-    _esm = HERE / "text.js"
-    _css = HERE / "text.css"
+    _esm = asset("text.js")
+    _css = asset("text.css")
 
     value = Line(help="what is shown").tag(sync=True)
     role = traitlets.Enum(["status", "alert"], "status", help="caption or message").tag(sync=True)
