@@ -14,7 +14,6 @@ from tokenwerk_helpers import language
 from tokenwerk_helpers.checks import Feedback
 from tokenwerk_helpers.explorers import Explorer, Guess, ReaderMistake, book, cells, you_are_here
 from tokenwerk_helpers.explorers.controls import line, slider, whole
-from tokenwerk_helpers.explorers.guess import read_number, read_vector
 from tokenwerk_helpers.explorers.numbers import grouped, number, percent, percent_label, vector
 from tokenwerk_helpers.explorers.running import Runner
 from tokenwerk_helpers.views.figure import LiveFigure
@@ -72,6 +71,29 @@ def test_an_unexpected_error_appears_in_the_message_area_instead_of_vanishing():
     explorer.controls["x"].value = 0
     assert "ZeroDivisionError" in explorer.message.value
     assert isinstance(explorer.error, ZeroDivisionError)
+
+
+def test_a_message_stays_until_what_it_speaks_of_is_put_right():
+    explorer = Halving()
+    attempts = iter([ReaderMistake("no more ink"), None])
+
+    def draw():
+        if attempt := next(attempts):
+            raise attempt
+
+    press, press_another = explorer.guarded(draw), explorer.guarded(lambda: None)
+    explorer.controls["text"].value = ""
+    press_another()
+    assert explorer.message.value == "nothing typed" and isinstance(explorer.error, ReaderMistake)
+    explorer.controls["x"].value = 2  # still nothing typed
+    assert explorer.message.value == "nothing typed"
+    explorer.controls["text"].value = "b"
+    assert explorer.message.value == "" and explorer.error is None
+    press()
+    press_another()
+    assert explorer.message.value == "no more ink"
+    press()
+    assert explorer.message.value == "" and explorer.error is None
 
 
 def test_reset_puts_every_control_back_and_computes_once():
@@ -227,17 +249,25 @@ def test_a_stored_guess_shows_the_question_and_its_options():
     assert data["text/plain"] == "Which?\n(a) red\n(b) blue"
 
 
-@given(st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 3)), min_size=1, max_size=5))
-def test_a_list_is_read_however_it_is_written(values):
-    for text in (str(values), " ".join(map(str, values)), "(" + "; ".join(map(str, values)) + ")"):
-        assert read_vector(text) == values
+def test_a_changed_answer_takes_the_verdict_on_the_last_one_back():
+    for guess, answers in (
+        (Guess("?", judge, options=["a", "b"]), (1, 0)),
+        (Guess("?", judge, kind="number"), "10"),
+    ):
+        guess.answer.value = answers[0]
+        assert guess.judge().correct and guess.reply.value
+        guess.answer.value = answers[1]
+        assert guess.feedback is None and guess.reply.value == ""
 
 
-def test_a_number_may_have_a_comma_and_a_true_minus():
-    assert read_number("0,5") == 0.5
-    guess = Guess("?", lambda answer: Feedback(answer == -0.5, ""), kind="number")
-    guess.answer.value = "−0,5"
-    assert guess.judge().correct
+def test_enter_checks_the_answer_as_it_stands_on_the_page():
+    number = Guess("How many?", judge, kind="number")
+    number.answer.value = "−0"  # the last key is still on its way
+    choice = Guess("Which?", judge, options=["a", "b"])
+    choice.answer.value = 1
+    for guess, text in ((number, "1,0"), (choice, "")):
+        guess.widget.children[-1]._handle_custom_msg({"child": 1, "text": text, "number": 1}, [])
+        assert guess.feedback.correct and guess.reply.value.startswith("✓")
 
 
 # ---- numbers ----

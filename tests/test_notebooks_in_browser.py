@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, TimeoutError, expect
 
 from tests.browser import NOTEBOOKS, Notebook, opened
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.browser
 PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 PRESSES = 60
+LIVE = (".tokenwerk-explorer", ".tokenwerk-guess")
 STOPS = (_("Stop"), _("stop"))
 
 
@@ -354,18 +356,74 @@ def test_every_picture_has_words_for_those_who_do_not_see_it(notebook):
         assert explorer.evaluate("node => look.caption(node)").strip()
 
 
+def test_every_slider_says_its_name_and_its_value_as_they_are_read(notebook):
+    unlike = []
+    for explorer in explorers(notebook):
+        for slider in explorer.locator(".widget-slider").all():
+            label, readout = (
+                slider.locator(part).text_content() for part in (".widget-label", ".widget-readout")
+            )
+            handle = slider.locator(".noUi-handle")
+            said = [handle.get_attribute(name) for name in ("role", "aria-label", "aria-valuetext")]
+            if said != ["slider", label, readout]:
+                unlike.append(said)
+    assert unlike == []
+
+
+def test_axe_finds_nothing_in_live_views_and_questions_in_either_theme(notebook):
+    found = []
+    parts = [selector for selector in LIVE if notebook.page.locator(selector).count()]
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        checked = Axe().run(notebook.page, {"include": [[selector] for selector in parts]})
+        for violation in checked.response["violations"]:
+            found += [f"{theme}: {violation['id']} at {node['html'][:200]}" for node in violation["nodes"]]
+    assert found == []
+
+
+def test_what_is_typed_beside_a_slider_is_read_with_its_comma_and_nonsense_is_told(notebook):
+    explorer, slider = next(
+        (explorer, slider)
+        for explorer in explorers(notebook)
+        for slider in explorer.locator(".widget-slider:visible").all()
+        if slider.locator("[contenteditable=true]").count()
+    )
+    handle, readout = slider.locator(".noUi-handle"), slider.locator(".widget-readout")
+    message = explorer.locator(".tokenwerk-message").first
+    press(handle, "Home")
+    low = readout.inner_text()
+    press(handle, "End")
+    expect(readout).not_to_have_text(low)
+    readout.fill(low.replace(".", ","))
+    readout.press("Enter")
+    expect(readout).to_have_text(low, timeout=ANSWER)
+    expect(handle).to_have_attribute("aria-valuetext", low)
+    readout.fill("Oma")
+    readout.evaluate("node => node.blur()")
+    expect(message).to_contain_text("„Oma“", timeout=ANSWER)
+    expect(readout).to_have_text("Oma")
+    press_reset(explorer)
+    expect(message).to_have_text("", timeout=ANSWER)
+    expect(readout).not_to_have_text("Oma")
+    settled(notebook, explorer)
+
+
 def test_every_guess_can_be_made_by_keyboard_and_is_answered(notebook):
     for guess in notebook.page.locator(".tokenwerk-guess").all():
         reply = guess.locator(".tokenwerk-caption").last
+        fields = guess.locator("input")
+        is_choice = fields.count() > 1
+        check = guess.get_by_role("button", name=_("Check"))
         expect(reply).to_have_text("")
-        if guess.locator("input[type=radio]").count():
-            press(guess.locator("input[type=radio]").first, "Space")
-        else:
-            guess.locator("input").first.fill("1")
-            press(guess.locator("input").first, "Tab")
-        press(guess.get_by_role("button", name=_("Check")), "Enter")
-        # Right or wrong, and not "not attempted yet" (○).
-        expect(reply).to_have_text(re.compile("^[✓✗] "), timeout=ANSWER)
+        for number, place in enumerate([fields.first, check]):
+            if is_choice:
+                press(fields.nth(number % 2), "Space")
+            else:
+                fields.first.fill(str(number + 1))
+            expect(reply).to_have_text("", timeout=ANSWER)  # another answer takes the last verdict back
+            press(place, "Enter")
+            # Right or wrong, and not "not attempted yet" (○).
+            expect(reply).to_have_text(re.compile("^[✓✗] "), timeout=ANSWER)
 
 
 def test_nothing_sticks_out_of_a_narrow_page(notebook):

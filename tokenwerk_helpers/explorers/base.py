@@ -23,21 +23,15 @@ import ipywidgets as widgets
 from PIL import Image
 
 from ..language import _
+from ..views.form import Form
 from ..views.lifeline import Lifeline
 from ..views.matrix import MatrixView
 from ..views.still import stacked, with_still
 from ..views.text import LiveText
 from ..views.turns import TURN, in_turn
 from .cells import close_twins, close_widgets
-
-
-class ReaderMistake(ValueError):
-    """Something a reader entered cannot be used; the message says why in the reader's language."""
-
-
-def in_words(error: Exception) -> str:
-    """What a reader is told of an error that nobody foresaw."""
-    return _("That did not work ({kind}): {text}").format(kind=type(error).__name__, text=error)
+from .controls import readout, take_typed
+from .mistakes import ReaderMistake, in_words
 
 
 def lifeline() -> Lifeline:
@@ -57,10 +51,12 @@ class Explorer:
         self.rows = rows
         self.result: Any = None
         self.error: Exception | None = None
+        self._cause: Any = None  # what the message speaks of: an action, or a control
         self.caption = LiveText(role="status")
         self.message = LiveText(role="alert")
         self._initial = {name: control.value for name, control in controls.items()}
         self._waiting = self._showing = False
+        self.form = Form(self.guarded(self._take_typed))
         self.widget = self._lay_out(buttons)
         for control in controls.values():
             control.observe(self._react, "value")
@@ -137,23 +133,34 @@ class Explorer:
         matrix.observe(self.guarded(follow), "selected")
 
     def guarded(self, action: Callable) -> Callable:
-        """A callback around `action` whose errors appear in the message area, not in a log."""
+        """A callback around `action` whose errors appear in the message area, not in a log.
+
+        What it told is taken back when it succeeds; what others told stays.
+        """
 
         @in_turn
         def callback(*event):
-            self.error = None
-            self.message.value = ""
             try:
                 action(*event)
             except Exception as error:
-                self.tell(error)
+                self.tell(error, action)
+            else:
+                if self._cause == action:
+                    self.settle()
 
         return callback
 
-    def tell(self, error: Exception) -> None:
-        """Say in the message area what went wrong."""
-        self.error = error
-        self.message.value = str(error) if isinstance(error, ReaderMistake) else in_words(error)
+    def tell(self, error: Exception, cause: Any = None) -> None:
+        """Say in the message area what went wrong, until `cause` is put right."""
+        self.error, self._cause = error, cause
+        self.message.value = in_words(error)
+
+    def settle(self) -> None:
+        """Take the message back: what it speaks of was put right, or begins anew."""
+        if self._cause in self.controls.values():
+            self._write_readout(self._cause)  # in place of the text that waited there
+        self.error = self._cause = None
+        self.message.value = ""
 
     def still(self) -> Image.Image:
         """The still twin: the views as they stand, on light paper."""
@@ -165,17 +172,40 @@ class Explorer:
             control.unobserve_all()
         close_widgets(self.widget)
 
-    def _react(self, _change=None) -> None:
+    def _react(self, change=None) -> None:
         # The front end keeps at most one message under way and folds later moves of a control into the next,
         # so a drag never queues: computing at once, in the handler, is what lets the last position win.
         if not self._waiting:
-            self.guarded(lambda: self.update())()
+            self.guarded(self._follow_controls)(change)
+
+    def _follow_controls(self, change) -> None:
+        self.update()
+        # A text that waits beside another slider still waits.
+        others = [one for one in self.controls.values() if change and one is not change.owner]
+        if self._cause not in others:
+            self.settle()
+
+    def _take_typed(self, child: int, text: str) -> None:
+        """Set the slider at that place in the row of controls to what was typed beside it."""
+        control = [*self.controls.values()][child]
+        try:
+            take_typed(control, text)
+        except ReaderMistake as mistake:
+            self.tell(mistake, control)
+            return
+        if self._cause is control:
+            self.settle()
+        else:
+            self._write_readout(control)
+
+    def _write_readout(self, control: widgets.Widget) -> None:
+        self.form.answer([*self.controls.values()].index(control), readout(control))
 
     def _lay_out(self, buttons) -> widgets.Widget:
         reset = widgets.Button(description=_("Reset"), icon="undo", layout=widgets.Layout(width="auto"))
         reset.on_click(self.guarded(lambda _button: self.reset()))
         wrap = widgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 18px")
-        controls = widgets.HBox([*self.controls.values(), *buttons, reset], layout=wrap)
+        controls = widgets.HBox([*self.controls.values(), *buttons, reset, self.form], layout=wrap)
         gap = widgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="8px 20px")
         for row in self.rows:
             _share_width(row)

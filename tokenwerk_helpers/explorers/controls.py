@@ -4,6 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets as widgets
+import traitlets
+
+from ..language import _
+from ..views.text import well_formed
+from .mistakes import ReaderMistake
+from .numbers import number, read_number, readings_of
 
 LABEL = {"description_width": "12em"}
 WIDTH = "29em"
@@ -65,9 +71,24 @@ def switch(label: str, value: bool = False) -> widgets.Checkbox:
     )
 
 
-def line(label: str, value: str, placeholder: str = "") -> widgets.Text:
+class WellFormed(traitlets.Unicode):
+    """Text as it enters from the page, made well formed."""
+
+    def validate(self, obj, value):
+        """The text that is kept."""
+        return well_formed(super().validate(obj, value))
+
+
+class Line(widgets.Text):
+    """A line of text that can always be sent and stored."""
+
+    # An echo would go back before the text is made well formed.
+    value = WellFormed(help="what the reader typed").tag(sync=True, echo_update=False)
+
+
+def line(label: str, value: str, placeholder: str = "") -> Line:
     """A line of text the reader types; every key counts."""
-    return widgets.Text(
+    return Line(
         value=value,
         placeholder=placeholder,
         description=label,
@@ -80,3 +101,46 @@ def line(label: str, value: str, placeholder: str = "") -> widgets.Text:
 def button(label: str, icon: str = "") -> widgets.Button:
     """A button; connect it with `button.on_click(explorer.guarded(action))`."""
     return widgets.Button(description=label, icon=icon, layout=widgets.Layout(width="auto"))
+
+
+# ---- what is typed beside a slider ----
+
+
+def readout(control: widgets.Widget) -> str:
+    """What stands beside a slider, as the page writes it."""
+    if isinstance(control, widgets.SelectionSlider):
+        return control.label
+    # The page's formatter writes a real minus.
+    return format(control.value, control.readout_format).replace("-", "−")
+
+
+def take_typed(control: widgets.Widget, text: str) -> None:
+    """Set a slider to what a reader typed beside it; nothing typed leaves it as it is.
+
+    ReaderMistake where the text is no number, or none that the slider can take.
+    """
+    text = text.strip()
+    if not text:
+        return
+    if isinstance(control, widgets.SelectionSlider):
+        control.index = _stop(control, text)
+        return
+    value = read_number(text)
+    if isinstance(control, widgets.IntSlider):
+        if not value.is_integer():
+            raise ReaderMistake(
+                _("Only whole numbers fit here, not {number}.").format(number=number(value, 6))
+            )
+        value = int(value)
+    # On the step, as the page would put it; beyond the ends, the control itself puts it on the end.
+    steps = round((value - control.min) / control.step)
+    control.value = round(control.min + steps * control.step, 10)
+
+
+def _stop(slider: widgets.SelectionSlider, text: str) -> int:
+    """The place of the stop that was typed, as it is labelled or as another way to write the same number."""
+    typed, labels = readings_of(text), slider._options_labels
+    for place, label in enumerate(labels):
+        if label == text or any(reading in typed for reading in readings_of(label)):
+            return place
+    raise ReaderMistake(_("“{text}” is none of: {stops}.").format(text=text, stops=", ".join(labels)))

@@ -1,6 +1,5 @@
 """Guess: a question to commit to before moving anything, and its check."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,9 +7,13 @@ import ipywidgets as widgets
 
 from ..checks.feedback import Feedback, not_attempted
 from ..language import _
+from ..views.form import Form
 from ..views.text import LiveText
-from .base import ReaderMistake, in_words, lifeline
+from .base import lifeline
 from .cells import close_twins, close_widgets
+from .controls import Line
+from .mistakes import in_words
+from .numbers import read_number, read_vector
 
 
 class Guess:
@@ -35,8 +38,10 @@ class Guess:
         )
         self.reply = LiveText(role="status")
         self.button.on_click(lambda _button: self.judge())
+        self.answer.observe(self._forget, "value")
+        form = Form(self._enter, fields=True)
         self.widget = widgets.VBox(
-            [LiveText(value=question), self.answer, widgets.HBox([self.button]), lifeline(), self.reply]
+            [LiveText(value=question), self.answer, widgets.HBox([self.button]), lifeline(), self.reply, form]
         )
         self.widget.add_class("tokenwerk-guess")
         close_twins(self)
@@ -46,12 +51,20 @@ class Guess:
         try:
             answer = self._read()
             self.feedback = not_attempted() if answer is None else self._check(answer)
-        except ReaderMistake as mistake:
-            self.feedback = Feedback(None, str(mistake))
         except Exception as error:  # a callback of the button: what it raised would end in a log
             self.feedback = Feedback(None, in_words(error))
         self.reply.value = repr(self.feedback)
         return self.feedback
+
+    def _forget(self, _change) -> None:
+        """Another answer: what was said of the last one no longer holds."""
+        self.feedback, self.reply.value = None, ""
+
+    def _enter(self, _child: int, text: str) -> None:
+        """Judge when Enter is pressed; what was typed last may still be on its way."""
+        if self.kind != "choice":
+            self.answer.value = text
+        self.judge()
 
     def close(self) -> None:
         """Let go of the widgets."""
@@ -65,12 +78,12 @@ class Guess:
                 layout=widgets.Layout(width="100%"),
             )
         hint = _("a number, e.g. 0.5") if self.kind == "number" else _("a list, e.g. [1, -0.5]")
-        return widgets.Text(placeholder=hint, layout=widgets.Layout(width="20em"))
+        return Line(placeholder=hint, layout=widgets.Layout(width="20em"))
 
     def _read(self) -> Any:
         if self.kind == "choice":
             return self.answer.value
-        text = self.answer.value.strip().replace("−", "-")
+        text = self.answer.value.strip()
         if not text:
             return None
         return read_number(text) if self.kind == "number" else read_vector(text)
@@ -78,22 +91,3 @@ class Guess:
     def _repr_mimebundle_(self, **_kwargs):
         lines = [self.question, *(f"({letter}) {text}" for letter, text in zip("abcdefgh", self.options))]
         return {**self.widget._repr_mimebundle_(), "text/plain": "\n".join(lines)}
-
-
-def read_number(text: str) -> float:
-    """The number a reader typed, with a decimal point or a decimal comma."""
-    try:
-        return float(text.replace(" ", "").replace(",", "."))
-    except ValueError:
-        raise ReaderMistake(_("“{text}” is not a number.").format(text=text)) from None
-
-
-def read_vector(text: str) -> list[float]:
-    """The list of numbers a reader typed: decimal points, separated by commas, semicolons or spaces."""
-    inner = text.strip().strip("[]()").strip()
-    try:
-        return [float(part) for part in re.split(r"\s*[,;]\s*|\s+", inner) if part]
-    except ValueError:
-        raise ReaderMistake(
-            _("“{text}” is not a list of numbers such as [1, -0.5].").format(text=text)
-        ) from None

@@ -275,6 +275,7 @@ class PlacementTraining(Explorer):
         shown = self.result
         run = norm_placement.runs_at(shown.blocks, shown.rate)[shown.chosen]
         self.losses = []
+        self.settle()
         self.start.disabled, self.stop.disabled = True, False
         self.runner.start(norm_placement.train(run))
 

@@ -16,8 +16,8 @@ from ..views.figure import LiveFigure
 from ..views.matrix import MatrixView
 from .base import Explorer, ReaderMistake
 from .controls import choose, line, slider, stops, whole
-from .guess import Guess, read_vector
-from .numbers import number, vector
+from .guess import Guess
+from .numbers import number, read_vector, vector
 
 INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
 EPSILONS = (0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0)
@@ -146,7 +146,7 @@ def bars(
 
 def own_list(text: str) -> Tensor:
     """The numbers a reader typed.  # (D,)"""
-    x = torch.tensor(read_vector(text.replace("−", "-")), dtype=torch.float64)
+    x = torch.tensor(read_vector(text), dtype=torch.float64)
     if not 1 <= len(x) <= MOST_NUMBERS:
         raise ReaderMistake(_("Give one to {most} numbers, such as [1, 3].").format(most=MOST_NUMBERS))
     if not bool((x.abs() <= LARGEST).all()):  # nan is refused too

@@ -227,7 +227,7 @@ class Loop(Explorer):
         self.runner = Runner(lambda _item: self.update(), on_error=self.tell)
         super().__init__(controls, [[self.figure]], [self.next, self.run, self.halt])
         self.next.on_click(self.guarded(lambda _button: self.step()))
-        self.run.on_click(self.guarded(lambda _button: self.runner.start(self.rest())))
+        self.run.on_click(self.guarded(lambda _button: self.run_on()))
         self.halt.on_click(self.guarded(lambda _button: self.runner.stop()))
 
     def compute(
@@ -258,6 +258,11 @@ class Loop(Explorer):
             self._drawn.append(step)
             self.update()
         return step is not None
+
+    def run_on(self) -> None:
+        """Draw on by itself; the page stays usable, and Stop ends it."""
+        self.settle()
+        self.runner.start(self.rest())
 
     def rest(self):
         """Draw token after token until the end; an iterator, so that it can be stopped between two."""

@@ -182,6 +182,7 @@ class LiveTraining(Explorer):
 
     def begin(self) -> None:
         """Begin to train, or go on."""
+        self.settle()
         self.runner.start(self.training)
         if not self.curve.steps:
             # The very first step takes seconds, since torch imports its compiler for the optimizer.

@@ -26,3 +26,8 @@ class LiveText(anywidget.AnyWidget):
 
     value = Line(help="what is shown").tag(sync=True)
     role = traitlets.Enum(["status", "alert"], "status", help="caption or message").tag(sync=True)
+
+
+def well_formed(text: str) -> str:
+    """The text with a sign of replacement for each half of a surrogate pair: half an emoji is no UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
