@@ -27,6 +27,7 @@ from ..views.matrix import MatrixView
 from ..views.still import stacked, with_still
 from ..views.text import LiveText
 from ..views.turns import TURN, in_turn
+from ..views.twin import Captioned
 from .cells import close_twins, close_widgets
 
 
@@ -39,7 +40,7 @@ def in_words(error: Exception) -> str:
     return _("That did not work ({kind}): {text}").format(kind=type(error).__name__, text=error)
 
 
-class Explorer:
+class Explorer(Captioned):
     """Controls that drive one computation and its views.
 
     `controls` maps the names of `compute`'s arguments to widgets with a `value`; `rows` holds the views from

@@ -9,6 +9,7 @@ import ipywidgets as widgets
 from ..checks.feedback import Feedback, not_attempted
 from ..language import _
 from ..views.text import LiveText
+from ..views.twin import with_twin
 from .base import ReaderMistake, in_words
 from .cells import close_twins, close_widgets
 
@@ -77,7 +78,7 @@ class Guess:
 
     def _repr_mimebundle_(self, **_kwargs):
         lines = [self.question, *(f"({letter}) {text}" for letter, text in zip("abcdefgh", self.options))]
-        return {**self.widget._repr_mimebundle_(), "text/plain": "\n".join(lines)}
+        return with_twin(self.widget._repr_mimebundle_(), {"text/plain": "\n".join(lines)})
 
 
 def read_number(text: str) -> float:

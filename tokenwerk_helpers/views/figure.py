@@ -27,6 +27,7 @@ from PIL import Image
 from . import style
 from .still import SCALE, photograph, with_still
 from .turns import in_turn
+from .twin import Captioned
 
 HERE = Path(__file__).parent
 CSS_PIXELS_PER_INCH = 96
@@ -93,7 +94,7 @@ def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return edges.astype(np.uint32), after.ravel()[is_new]
 
 
-class LiveFigure(anywidget.AnyWidget):
+class LiveFigure(Captioned, anywidget.AnyWidget):
     """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
     Draw into `.figure` (no pyplot), name the artists that will move with `.moving(...)`, then call

@@ -23,6 +23,7 @@ from PIL import Image
 from . import style
 from .still import SCALE, with_still
 from .turns import in_turn
+from .twin import Captioned
 
 HERE = Path(__file__).parent
 KINDS = ("sequential", "diverging")
@@ -197,7 +198,7 @@ def check_limits(limits) -> tuple[float, float] | None:
     return low, high
 
 
-class MatrixView(anywidget.AnyWidget):
+class MatrixView(Captioned, anywidget.AnyWidget):
     """A live matrix: colours, printed numbers while cells are large enough, a cursor, a mask one can click.
 
     `values` has the shape (R, C), or (n, R, C) for n panels side by side, the heads of an attention layer for

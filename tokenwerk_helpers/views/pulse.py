@@ -5,6 +5,8 @@ from pathlib import Path
 import anywidget
 import traitlets
 
+from .twin import with_twin
+
 HERE = Path(__file__).parent
 
 
@@ -31,6 +33,4 @@ class Pulse(anywidget.AnyWidget):
         self.answer = change.new
 
     def _repr_mimebundle_(self, **kwargs):
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/plain": self.still}, metadata
+        return with_twin(super()._repr_mimebundle_(**kwargs), {"text/plain": self.still})
