@@ -14,15 +14,16 @@ from traitlets import default
 
 from .stills import Stills
 
-# Names of functions: latex2mathml takes them for operators, with room at both sides as around a plus.
-NAME = re.compile(r"<mo>([^\W\d_]{2,})</mo>(?=(<mo[^>]*>&#x00028;)?)")
+# Names of functions: latex2mathml takes some for operators, with room at both sides as around a plus, and some
+# for variables, with none.
+NAME = re.compile(r"<m([io])>([^\W\d_]{2,})</m\1>(?=(<mo[^>]*>&#x00028;)?)")
 
 
 def mathml(formula: str, display: str) -> str:
     """The TeX formula as MathML, which browsers draw by themselves; `display` is "inline" or "block"."""
 
     def close_to_its_bracket(name: re.Match) -> str:
-        return f'<mo lspace="0.17em" rspace="{"0" if name[2] else "0.17em"}">{name[1]}</mo>'
+        return f'<mo lspace="0.17em" rspace="{"0" if name[3] else "0.17em"}">{name[2]}</mo>'
 
     return NAME.sub(close_to_its_bracket, convert(formula, display=display))
 

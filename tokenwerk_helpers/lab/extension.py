@@ -18,6 +18,8 @@ def _load_jupyter_server_extension(serverapp) -> None:
     contents = serverapp.contents_manager
     contents.register_pre_save_hook(before_saving)
     contents.get = telling_the_language(contents.get)
+    # For "Save and Export Notebook As"; what nbconvert itself is told stands in jupyter_nbconvert_config.py.
+    serverapp.config.HTMLExporter.preprocessors.append("tokenwerk_helpers.lab.stills.Stills")
 
 
 def before_saving(model: dict, **_where) -> None:
