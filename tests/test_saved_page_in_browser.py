@@ -1,4 +1,4 @@
-"""A page that was run and saved is whole the next day: its pictures and sentences, and alive when run again."""
+"""A page that was run and saved is whole the next day: pictures and sentences, and alive when run again."""
 
 import shutil
 
@@ -28,7 +28,7 @@ def sentences() -> list[str]:
     return [o.metadata["image/png"]["alt"] for o in stored if "image/png" in o.get("data", {})]
 
 
-def test_a_page_run_and_saved_shows_every_picture_the_next_day_and_lives_again_when_run(server, chromium):
+def test_a_page_run_and_saved_shows_every_picture_the_next_day_and_lives_when_run_again(server, chromium):
     saved = server.notebooks / "05_saved.ipynb"
     shutil.copy(STORED, saved)
     with opened(chromium, server, saved.name) as notebook:

@@ -15,6 +15,8 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from jupyter_server.extension.config import ExtensionConfigManager
+from jupyter_server.extension.manager import ExtensionPackage
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
@@ -32,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 TYPED = "Eingetippt: <b>fett</b>, $x^2$, *schräg* und &amp;"
 CODE = {
     "view": f"from tokenwerk_helpers.views.matrix import MatrixView\nMatrixView([[1.0]], alt={TYPED!r})",
-    "question": "from tokenwerk_helpers.explorers.guess import Guess\nGuess('Wie viele?', None, kind='number')",
+    "question": "from tokenwerk_helpers.explorers.guess import Guess\nGuess('Wie viele?', None, ['eins'])",
     "theirs": "import ipywidgets\nipywidgets.IntSlider()",
     "bar": "from tqdm.auto import tqdm\nfor _ in tqdm(range(2)):\n    pass",
 }
@@ -71,7 +73,7 @@ def test_a_saved_page_keeps_picture_and_sentence_of_a_live_view_and_not_the_view
     picture, sentence = outputs(page)["view"]
     assert set(picture.data) == {"image/png"} and picture.metadata["image/png"]["alt"] == TYPED
     assert sentence.data == {"text/plain": TYPED} and not sentence.metadata
-    assert [output.data for output in outputs(page)["question"]] == [{"text/plain": "Wie viele?"}]
+    assert [output.data for output in outputs(page)["question"]] == [{"text/plain": "Wie viele?\n(a) eins"}]
 
 
 def test_saving_leaves_widgets_of_others_alone_and_drops_progress_bars(page):
@@ -121,15 +123,23 @@ def contents(tmp_path) -> AsyncLargeFileManager:
     return manager
 
 
-def test_a_page_that_is_opened_names_its_language_as_the_kernel_does_and_is_stored_without_it(contents, page):
-    from ipykernel.ipkernel import IPythonKernel
+def test_the_language_of_a_page_is_told_as_the_kernel_tells_it(run_once):
+    # In a process of its own: where ipykernel is imported, widgets of other tests would find no kernel.
+    code = "import json; from tokenwerk_helpers.lab.extension import language; print(json.dumps(language()))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(told.stdout) == run_once.metadata.language_info
 
+
+def test_a_page_that_is_opened_names_its_language_and_is_stored_without_it(contents, page, monkeypatch):
+    language = dict(page.metadata.language_info)
+    assert "version" in language
+    monkeypatch.setattr(extension, "language", lambda: language)
     place = Path(contents.root_dir) / "page.ipynb"
     store(page)
     nbformat.write(page, place)
     stored = place.read_text("utf-8")
     told = asyncio.run(contents.get("page.ipynb"))
-    assert told["content"]["metadata"]["language_info"] == IPythonKernel.language_info
+    assert told["content"]["metadata"]["language_info"] == language
     content = json.loads(json.dumps(told["content"]))
     asyncio.run(contents.save({"type": "notebook", "format": "json", "content": content}, "page.ipynb"))
     assert place.read_text("utf-8") == stored
@@ -190,10 +200,10 @@ def with_installed_settings(folder: Path) -> dict[str, str]:
 
 
 def test_a_server_started_without_our_options_loads_the_extension(tmp_path):
-    command = [sys.executable, "-m", "jupyter_server.extension.serverextension", "list"]
-    surroundings = with_installed_settings(tmp_path)
-    told = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=120)
-    assert re.search(r"tokenwerk_helpers\.lab\.extension\S* .*enabled", told.stderr + told.stdout), told
+    with_installed_settings(tmp_path)
+    found = ExtensionConfigManager(read_config_path=[str(tmp_path)]).get_jpserver_extensions()
+    assert found == {extension.__name__: True}
+    assert ExtensionPackage(name=extension.__name__, enabled=True).validate()
 
 
 def test_nbconvert_that_runs_a_page_shows_its_pictures_and_asks_no_one_for_widgets(tmp_path):
@@ -225,37 +235,36 @@ def foreign(html: str) -> list[str]:
     return [address for address in loaded if not address.startswith(("data:", "#"))]
 
 
-@pytest.mark.parametrize(
-    "exporter", [Book(), HTMLExporter(preprocessors=[Stills])], ids=["book", "nbconvert"]
-)
+@pytest.mark.parametrize("exporter", [Book, HTMLExporter])
 def test_a_live_view_is_printed_as_its_picture_with_its_sentence_once_and_as_text(exporter, page):
-    html, _resources = exporter.from_notebook_node(page)
+    html, _resources = exporter(preprocessors=[Stills]).from_notebook_node(page)
     assert pictures(html) == [(TYPED, TYPED)]
     soup = BeautifulSoup(html, "html.parser")
     soup.figcaption.decompose()
     assert "Eingetippt" not in soup.main.get_text().replace(CODE["view"], "")
 
 
-def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere(tmp_path):
-    book = Book()
+def links(soup: BeautifulSoup) -> set[str]:
+    """The pages that links lead to, beside this one."""
+    targets = {tag["href"].partition("#")[0] for tag in soup.select("main a[href]")}
+    return {target for target in targets if target and "://" not in target}
+
+
+def sentences(path: Path) -> list[str]:
+    """What a stored page says of its pictures."""
+    stored = [output for cell in nbformat.read(path, 4).cells for output in cell.get("outputs", [])]
+    return [o.metadata["image/png"]["alt"] for o in stored if "image/png" in o.get("data", {})]
+
+
+def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere():
+    book, written = Book(), {path.with_suffix(".html").name for path in NOTEBOOKS.glob("*.ipynb")}
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         html, _resources = book.from_filename(str(path))
         assert foreign(html) == [], path.name
+        assert pictures(html) == [(sentence, sentence) for sentence in sentences(path)] != []
         soup = BeautifulSoup(html, "html.parser")
-        stills = [
-            o
-            for c in nbformat.read(path, 4).cells
-            for o in c.get("outputs", [])
-            if "image/png" in o.get("data", {})
-        ]
-        assert [alt for alt, _caption in pictures(html)] == [o.metadata["image/png"]["alt"] for o in stills]
-        assert all(alt == caption and alt for alt, caption in pictures(html))
         assert soup.title.get_text().startswith(f"{path.stem[:2]} · ")
-        pages = {tag["href"].partition("#")[0] for tag in soup.select("main a[href]")}
-        pages = {page for page in pages if page and "://" not in page}
-        assert pages and {page.replace(".html", ".ipynb") for page in pages} <= {
-            p.name for p in NOTEBOOKS.iterdir()
-        }
+        assert links(soup) and links(soup) <= written
         # Formulas are drawn by the browser: no TeX is left of them, but in code.
         for code in soup.select("pre, code"):
             code.decompose()
@@ -275,8 +284,8 @@ def test_an_image_beside_the_page_is_embedded_and_links_within_the_book_lead_to_
     html, _resources = Book().from_filename(str(tmp_path / "page.ipynb"))
     soup = BeautifulSoup(html, "html.parser")
     assert soup.main.img["src"].startswith("data:image/png;base64,")
-    links = [tag["href"] for tag in soup.select("main a")]
-    assert links == ["01_next.html#Ende", "https://example.org/x.ipynb"]
+    targets = [tag["href"] for tag in soup.select("main a")]
+    assert targets == ["01_next.html#Ende", "https://example.org/x.ipynb"]
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")

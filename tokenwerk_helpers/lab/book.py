@@ -14,8 +14,8 @@ from traitlets import default
 
 from .stills import Stills
 
-# Names of functions: latex2mathml takes some for operators, with room at both sides as around a plus, and some
-# for variables, with none.
+# Names of functions: latex2mathml takes some for operators, with room on both sides as around a plus, and
+# some for variables, with none.
 NAME = re.compile(r"<m([io])>([^\W\d_]{2,})</m\1>(?=(<mo[^>]*>&#x00028;)?)")
 
 
