@@ -2,6 +2,7 @@
 #
 #   make lab         open the book in JupyterLab
 #   make test        prove it: units, properties, notebooks, a real browser
+#   make html        print it: the pages as HTML in build/html, to read without network, or on paper
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
 #   make retrain     train the shipped model again and print what it can do (four to five minutes)
@@ -15,7 +16,7 @@ VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -
 READER  := .venv/reader-$(VERSION)
 MAKER   := .venv/maker-$(VERSION)
 
-.PHONY: lab test refresh messages retrain benchmark lint
+.PHONY: lab test html refresh messages retrain benchmark lint
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
@@ -23,6 +24,9 @@ lab: $(READER)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
+
+html: $(READER)
+	$(BIN)/python -m nbconvert --to tokenwerk_helpers.lab.book.Book --output-dir build/html notebooks/*.ipynb
 
 refresh: $(MAKER)
 	$(BIN)/python -m tests.refresh $(NOTEBOOKS)

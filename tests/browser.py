@@ -180,6 +180,7 @@ class Notebook:
         # The page of a single document: as wide as the window, without JupyterLab's side bars.
         self.page.goto(f"{server.url}/doc/tree/{name}?reset", wait_until="commit")
         self.wait_for("ready")
+        self.unsaved_when_opened = self.ask("unsaved")
         self.set_theme(theme)
 
     def _listen(self) -> None:

@@ -56,6 +56,13 @@
       await nextFrame();
       return underWay.size === 0;
     },
+    // Would closing the page ask whether to save it? JupyterLab writes into it what the kernel tells of itself.
+    unsaved: async () => {
+      await kernel().info;
+      await nextFrame();
+      return panel().context.model.dirty;
+    },
+    save: () => panel().context.save(),
     runAll: () => jupyterapp.commands.execute("notebook:run-all-cells").then(() => null),
     command: ([name, given]) => jupyterapp.commands.execute(name, given).then(() => null),
     endKernels: () => window.jupyterapp?.serviceManager.sessions.shutdownAll(),

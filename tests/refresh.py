@@ -13,7 +13,6 @@ import base64
 import copy
 import hashlib
 import os
-import re
 import struct
 import sys
 import zlib
@@ -26,21 +25,19 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from tokenwerk_helpers.lab.stored import LANGUAGE, has_twin, is_progress_bar, stored_output
+from tokenwerk_helpers.views.twin import WIDGET_VIEW
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
+    "language_info": LANGUAGE,
 }
 CELL_METADATA = {"tags", "jupyter"}
 STORED_TYPES = {"image/png", "text/plain", "text/markdown"}
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Chunks that say when or with what a picture was made, not what it shows.
 PNG_NOTES = {b"tIME", b"tEXt", b"zTXt", b"iTXt", b"eXIf"}
-# What ipywidgets prints for a widget without words of its own: "VBox(children=(IntSlider(value=3), ..."
-BARE_WIDGET = re.compile(r"[A-Z]\w*\(.*\)\s*\Z", re.DOTALL)
-# What tqdm prints for its bar, "  0%|          | 0/60 [00:00<?, ?it/s]": how far it is, not what came out.
-PROGRESS_BAR = re.compile(r"\s*\d+%\|")
 
 
 class Refused(Exception):
@@ -84,20 +81,18 @@ def joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def canonical_output(output: NotebookNode, count: int) -> NotebookNode | None:
-    """The output as it is stored, or None where nothing but a widget view or a progress bar was shown."""
+    """The output as it is stored, or None where only a progress bar was shown."""
     if output.output_type == "execute_result":
         output.execution_count = count
-    if "data" not in output:
+    output = stored_output(output)
+    if output is None or "data" not in output:
         return output
-    if WIDGET_VIEW in output.data and PROGRESS_BAR.match(output.data.get("text/plain", "")):
-        return None
-    output.data = {kind: value for kind, value in output.data.items() if kind != WIDGET_VIEW}
     if "image/png" in output.data:
         output.data["image/png"] = undated(output.data["image/png"])
-    # The width on the page belongs to the picture; all else is the tool's.
+    # Its width on the page and its alternative text belong to a picture; all else is the tool's.
     sizes = {kind: value for kind, value in output.metadata.items() if kind in STORED_TYPES}
     output.metadata = nbformat.from_dict(sizes)
-    return output if output.data else None
+    return output
 
 
 def unused_id(cell: NotebookNode, taken: set[str]) -> str:
@@ -153,7 +148,7 @@ def faults_of_output(output: NotebookNode) -> Iterator[str]:
         yield f"writes to stderr: {output.text.strip()}"
     if strange := sorted(set(data) - STORED_TYPES - {WIDGET_VIEW}):
         yield f"shows {', '.join(strange)}; a page holds only {', '.join(sorted(STORED_TYPES))}"
-    if WIDGET_VIEW in data and "image/png" not in data and BARE_WIDGET.match(data.get("text/plain", "")):
+    if WIDGET_VIEW in data and not has_twin(output) and not is_progress_bar(output):
         yield "shows a bare widget; a live view needs a still picture and a sentence beside it"
 
 

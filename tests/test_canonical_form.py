@@ -15,7 +15,6 @@ from PIL.PngImagePlugin import PngInfo
 from tests.refresh import (
     METADATA,
     NOTEBOOKS,
-    WIDGET_VIEW,
     Refused,
     canonical,
     main,
@@ -24,6 +23,7 @@ from tests.refresh import (
     refresh,
     text_of,
 )
+from tokenwerk_helpers.views.twin import MARK, WIDGET_VIEW
 
 
 def png(note: str | None = None) -> str:
@@ -84,6 +84,12 @@ def output(notebook: NotebookNode) -> NotebookNode:
     return notebook.cells[2].outputs[0]
 
 
+def add_live_view(notebook: NotebookNode) -> None:
+    """What a run leaves beside a picture: the live view and the mark that the picture may take its place."""
+    output(notebook).data[WIDGET_VIEW] = {"model_id": "0f"}
+    output(notebook).metadata[WIDGET_VIEW] = MARK
+
+
 # What may go wrong, how it is done, and a word of the complaint.
 MISCHIEF: dict[str, tuple[Callable[[NotebookNode], object], str]] = {
     "a count that was not reset": (lambda n: n.cells[1].update(execution_count=7), "execution count"),
@@ -93,7 +99,8 @@ MISCHIEF: dict[str, tuple[Callable[[NotebookNode], object], str]] = {
         "execution count",
     ),
     "a result with another count": (lambda n: output(n).update(execution_count=9), "outputs"),
-    "a widget view": (lambda n: output(n).data.update({WIDGET_VIEW: {"model_id": "0f"}}), "widget"),
+    "a widget view": (add_live_view, "widget view"),
+    "a view of others": (lambda n: output(n).data.update({WIDGET_VIEW: {"model_id": "0f"}}), "bare widget"),
     "a bare widget": (
         lambda n: output(n).update(data={WIDGET_VIEW: {}, "text/plain": "VBox(children=(IntSlider(),))"}),
         "bare widget",

@@ -245,7 +245,7 @@ def test_a_guess_that_is_no_number_gets_words_and_keeps_what_was_typed():
 
 
 def test_a_stored_guess_shows_the_question_and_its_options():
-    data = Guess("Which?", judge, options=["red", "blue"])._repr_mimebundle_()
+    data, _metadata = Guess("Which?", judge, options=["red", "blue"])._repr_mimebundle_()
     assert data["text/plain"] == "Which?\n(a) red\n(b) blue"
 
 

@@ -460,7 +460,7 @@ def test_the_mime_bundle_holds_widget_picture_and_sentence():
     assert data["text/plain"] == "Jede Zeile hat die Summe 1."
     assert "application/vnd.jupyter.widget-view+json" in data
     width = Image.open(io.BytesIO(data["image/png"])).width
-    assert metadata["image/png"] == {"width": width // 2}
+    assert metadata["image/png"] == {"width": width // 2, "alt": data["text/plain"]}
     view.alt = "Neu."
     assert view._repr_mimebundle_()[0]["text/plain"] == "Neu."
     assert MatrixView(weights())._repr_mimebundle_()[0]["text/plain"] == "1 × 5 × 5"

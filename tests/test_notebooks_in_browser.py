@@ -181,6 +181,10 @@ def test_it_runs_from_top_to_bottom_without_a_complaint(notebook):
     assert notebook.complaints() == []
 
 
+def test_it_is_not_unsaved_as_soon_as_it_is_opened(notebook):
+    assert not notebook.unsaved_when_opened
+
+
 def test_each_slider_moved_by_keyboard_changes_its_picture_and_its_caption(notebook):
     standing = []
     for number, explorer in enumerate(explorers(notebook)):

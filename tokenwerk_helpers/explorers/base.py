@@ -29,6 +29,7 @@ from ..views.matrix import MatrixView
 from ..views.still import stacked, with_still
 from ..views.text import LiveText
 from ..views.turns import TURN, in_turn
+from ..views.twin import Captioned
 from .cells import close_twins, close_widgets
 from .controls import readout, take_typed
 from .mistakes import ReaderMistake, in_words
@@ -39,7 +40,7 @@ def lifeline() -> Lifeline:
     return Lifeline(words=_("This view is no longer connected. Run the page from the top."))
 
 
-class Explorer:
+class Explorer(Captioned):
     """Controls that drive one computation and its views.
 
     `controls` maps the names of `compute`'s arguments to widgets with a `value`; `rows` holds the views from

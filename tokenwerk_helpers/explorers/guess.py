@@ -9,6 +9,7 @@ from ..checks.feedback import Feedback, not_attempted
 from ..language import _
 from ..views.form import Form
 from ..views.text import LiveText
+from ..views.twin import with_twin
 from .base import lifeline
 from .cells import close_twins, close_widgets
 from .controls import Line
@@ -90,4 +91,4 @@ class Guess:
 
     def _repr_mimebundle_(self, **_kwargs):
         lines = [self.question, *(f"({letter}) {text}" for letter, text in zip("abcdefgh", self.options))]
-        return {**self.widget._repr_mimebundle_(), "text/plain": "\n".join(lines)}
+        return with_twin(self.widget._repr_mimebundle_(), {"text/plain": "\n".join(lines)})

@@ -16,6 +16,7 @@ from ..views import style
 from ..views.figure import LiveFigure
 from ..views.pulse import Pulse
 from ..views.text import LiveText
+from ..views.twin import with_twin
 from .base import Explorer
 from .cells import close_twins, close_widgets
 from .controls import slider
@@ -204,10 +205,9 @@ class Installation:
         close_widgets(self.widget)
 
     def _repr_mimebundle_(self, **kwargs):
-        bundle = self.widget._repr_mimebundle_(**kwargs)
-        data, extra = bundle if isinstance(bundle, tuple) else (bundle, {})
         # Versions stay out of what is stored: the page must read the same with the next release.
-        return {**data, "text/plain": self.report(exact=False)}, extra
+        bundle = self.widget._repr_mimebundle_(**kwargs)
+        return with_twin(bundle, {"text/plain": self.report(exact=False)})
 
 
 def installation() -> Installation:

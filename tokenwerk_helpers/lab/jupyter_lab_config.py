@@ -16,6 +16,9 @@ c = get_config()  # noqa: F821
 # Sliders answer without the server's stall of 40 ms (see tokenwerk_helpers/server.py).
 c.ServerApp.kernel_websocket_connection_class = "tokenwerk_helpers.server.PromptWebsocketConnection"
 
+# A page keeps its pictures when it is saved, and is not "unsaved" as soon as it is opened.
+c.ServerApp.jpserver_extensions = {"tokenwerk_helpers.lab.extension": True}
+
 # Nor do they wait for what one reader does not need, some milliseconds each: the kernel's echo of each value,
 # meant for a second page on the same kernel, and the toolbar's circle, drawn anew for every message (switched
 # off in overrides.json; the status bar still tells whether the kernel is busy).

@@ -28,6 +28,7 @@ from . import style
 from .assets import asset
 from .still import SCALE, photograph, with_still
 from .turns import in_turn
+from .twin import Captioned
 
 CSS_PIXELS_PER_INCH = 96
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
@@ -144,7 +145,7 @@ def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return edges.astype(np.uint32), after.ravel()[is_new]
 
 
-class LiveFigure(anywidget.AnyWidget):
+class LiveFigure(Captioned, anywidget.AnyWidget):
     """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
     Draw into `.figure` (no pyplot), name the artists that will move with `.moving(...)`, then call

@@ -24,6 +24,7 @@ from . import style
 from .assets import asset
 from .still import SCALE, with_still
 from .turns import in_turn
+from .twin import Captioned
 
 KINDS = ("sequential", "diverging")
 # Panels, rows and columns, and cells in all: with the smallest cells, three pixels wide, this already is more
@@ -226,7 +227,7 @@ def check_limits(limits) -> tuple[float, float] | None:
     return low, high
 
 
-class MatrixView(anywidget.AnyWidget):
+class MatrixView(Captioned, anywidget.AnyWidget):
     """A live matrix: colours, printed numbers while cells are large enough, a cursor, a mask one can click.
 
     `values` has the shape (R, C), or (n, R, C) for n panels side by side, the heads of an attention layer for

@@ -4,6 +4,7 @@ import anywidget
 import traitlets
 
 from .assets import asset
+from .twin import with_twin
 
 
 class Pulse(anywidget.AnyWidget):
@@ -29,6 +30,4 @@ class Pulse(anywidget.AnyWidget):
         self.answer = change.new
 
     def _repr_mimebundle_(self, **kwargs):
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/plain": self.still}, metadata
+        return with_twin(super()._repr_mimebundle_(**kwargs), {"text/plain": self.still})

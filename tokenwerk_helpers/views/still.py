@@ -6,6 +6,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
+from .twin import with_twin
+
 SCALE = 2.0  # image pixels for each pixel of the page
 GAP = 28  # image pixels between two views
 WIDEST = 1800  # image pixels of a line: what does not fit goes to the next, as on the page
@@ -73,9 +75,8 @@ def stacked(rows: list[list[Image.Image]], paper: str = "white") -> Image.Image:
 
 def with_still(bundle, still: Image.Image, sentence: str):
     """A widget's mime bundle with its still twin beside it: a picture and a sentence."""
-    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
     twin = {"image/png": encoded(still), "text/plain": sentence}
-    return {**data, **twin}, {**metadata, "image/png": {"width": round(still.width / SCALE)}}
+    return with_twin(bundle, twin, {"image/png": {"width": round(still.width / SCALE), "alt": sentence}})
 
 
 def _broken(row: list[Image.Image]) -> list[list[Image.Image]]:

@@ -1,0 +1,1 @@
+"""What JupyterLab, its server and nbconvert load; notebooks never do."""
