@@ -327,7 +327,7 @@ class Places:
 
 def masked_before_and_after(hidden: float) -> Places:
     """Weights of the scores [1, 2, hidden], the third masked before softmax and, wrongly, after it."""
-    scores = torch.tensor([1.0, 2.0, hidden])
+    scores = torch.tensor([1.0, 2.0, hidden], dtype=torch.float32)
     allowed = torch.tensor([True, True, False])
     before = model.softmax(model.hide(scores[None], allowed[None]))[0]
     after = scores.softmax(dim=-1) * allowed
