@@ -497,7 +497,7 @@ def dropout_example(p: float) -> tuple[Block, Tensor]:
     """A small block that drops with probability p, and its input: the same for every p.  # (1, 3, 8)"""
     with Seeded(1) as dice:
         block = Block(Config(vocab_size=1, context=3, width=DROPOUT_WIDTH, heads=2, blocks=1, dropout=p))
-        return block.eval(), torch.randn(1, 3, DROPOUT_WIDTH, generator=dice.generator, dtype=torch.float32)
+        return block, torch.randn(1, 3, DROPOUT_WIDTH, generator=dice.generator, dtype=torch.float32)
 
 
 def thinned_out(block: Block, p: float, run: int) -> dict[str, Replacement]:
@@ -514,8 +514,9 @@ def thinned_out(block: Block, p: float, run: int) -> dict[str, Replacement]:
 def drop(p: float, run: int, training: bool) -> Dropped:
     """Send the same input through the block once, the chances of `run` decide what is dropped."""
     block, x = dropout_example(p)
-    quiet_y = block(x)
-    with running_with(block, thinned_out(block, p, run) if training else {}):
+    replace = thinned_out(block, p, run) if training else {}
+    quiet_y = block.eval()(x)
+    with running_with(block, replace):
         u = x + block.attn(block.norm1(x))
         before = block.mlp.down(block.mlp.activation(block.mlp.up(block.norm2(u))))
         after = block.mlp.dropout(before)

@@ -274,9 +274,9 @@ class PlacementTraining(Explorer):
         """Begin a training of the chosen variant; the page stays usable, and Stop ends it."""
         shown = self.result
         run = norm_placement.runs_at(shown.blocks, shown.rate)[shown.chosen]
+        self.runner.start(norm_placement.train(run))
         self.losses = []
         self.start.disabled, self.stop.disabled = True, False
-        self.runner.start(norm_placement.train(run))
 
     def _step(self, loss: float) -> None:
         self.losses.append(loss)
