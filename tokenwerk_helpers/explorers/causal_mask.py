@@ -253,6 +253,7 @@ class LeakProbe(Explorer):
         self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
 
+    @style.building()
     def _draw(self, labels: list[str]) -> None:
         """The picture for these tokens; bars and scale move, all else stays until the tokens change."""
         self._labels = labels

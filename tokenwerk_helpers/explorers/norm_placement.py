@@ -46,6 +46,7 @@ def placement_labels() -> dict[str, str]:
     }
 
 
+@style.building()
 def placements() -> LiveFigure:
     """The three blocks drawn one below the other."""
     alt = _(

@@ -96,8 +96,8 @@ def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarr
 class LiveFigure(anywidget.AnyWidget):
     """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
-    Draw into `.figure` (no pyplot), name the artists that will move with `.moving(...)`, then call
-    `.refresh()` after changing them. Whatever else changes (limits, ticks, titles) needs `.redraw()`.
+    Draw into `.figure` (no pyplot; in the book's style: `with style.building()`), name the artists that will
+    move with `.moving(...)`, then call `.refresh()` after changing them. Whatever else changes (limits, ticks, titles) needs `.redraw()`.
     The page is sent only the pixels that have changed: to pack and unpack a PNG takes ten times as long.
     """
 
@@ -116,6 +116,7 @@ class LiveFigure(anywidget.AnyWidget):
         self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
         self.figure = Figure((width, height), dpi=CSS_PIXELS_PER_INCH, layout="constrained")
+        self.figure.add_axobserver(style.settle_ticks)
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
         self._stamps = Stamps()
@@ -134,7 +135,7 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def clear(self) -> None:
         """Empty the figure, to draw it anew."""
-        self.figure.clear()
+        self.figure.clear(keep_observers=True)
         self._moving.clear()
         self._background = None
 
@@ -150,11 +151,12 @@ class LiveFigure(anywidget.AnyWidget):
     @in_turn
     def refresh(self) -> None:
         """Show the moving artists where they are now; draw the rest only if that never happened."""
-        if self._background is None:
-            self.canvas.draw()
-            self._background = self.canvas.copy_from_bbox(self.figure.bbox)
-        self.canvas.restore_region(self._background)
-        self._draw_moving(self._stamps)
+        with style.drawing():
+            if self._background is None:
+                self.canvas.draw()
+                self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+            self.canvas.restore_region(self._background)
+            self._draw_moving(self._stamps)
         self.pixels = np.array(self.canvas.buffer_rgba())
         self._send_pixels()
 
@@ -194,8 +196,9 @@ class LiveFigure(anywidget.AnyWidget):
             style.paint(self.figure, dark=False)
         self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
         try:
-            self.canvas.draw()
-            self._draw_moving()
+            with style.drawing():
+                self.canvas.draw()
+                self._draw_moving()
             return photograph(self.canvas)
         finally:
             self.figure.set_dpi(live_dpi)
@@ -242,7 +245,9 @@ class Texts:
     def show(self, entries: Iterable[dict]) -> None:
         """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
         entries = list(entries)
-        missing = [self.axes.text(0, 0, "", **self.look) for _text in entries[len(self.made) :]]
+        missing = [
+            self.axes.text(0, 0, "", **style.LETTERS | self.look) for _text in entries[len(self.made) :]
+        ]
         if missing:
             self.live.moving(*missing)
             self.made += missing
