@@ -97,7 +97,8 @@ class LiveFigure(anywidget.AnyWidget):
     """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
     Draw into `.figure` (no pyplot; in the book's style: `with style.building()`), name the artists that will
-    move with `.moving(...)`, then call `.refresh()` after changing them. Whatever else changes (limits, ticks, titles) needs `.redraw()`.
+    move with `.moving(...)`, then call `.refresh()` after changing them. Whatever else changes (limits,
+    ticks, titles) needs `.redraw()`.
     The page is sent only the pixels that have changed: to pack and unpack a PNG takes ten times as long.
     """
 
