@@ -445,6 +445,14 @@ def test_the_readers_run_follows_the_recorded_curve():
     asyncio.run(session())
 
 
+def test_a_training_that_cannot_begin_leaves_the_buttons_as_they_were():
+    explorer = placement_explorers.PlacementTraining()
+    explorer.start.click()  # no event loop runs here
+    assert "event loop" in explorer.message.value
+    assert not explorer.start.disabled and explorer.stop.disabled
+    explorer.close()
+
+
 def test_an_error_in_the_training_is_said_in_words(monkeypatch):
     def broken(run):
         yield 5.0

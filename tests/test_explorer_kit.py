@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import re
+import signal
 import threading
 import weakref
 
@@ -413,6 +414,73 @@ def test_the_runner_reports_an_error_at_the_end():
         assert [str(error) for error in errors] == ["broken at the end"]
 
     asyncio.run(scene())
+
+
+def test_another_thread_stops_before_or_after_a_slice_never_within():
+    """What the slice under way makes is shown before anybody else may go on with the work."""
+    log = []
+
+    def work():
+        log.append("slice begins")
+        page.start()
+        page.join(0.1)  # time enough to stop within the slice
+        log.append("slice ends")
+        yield "item"
+
+    async def scene():
+        runner.start(work())
+        while len(log) < 5:
+            await asyncio.sleep(0.001)
+
+    runner = Runner(log.append, lambda: log.append("end"))
+    page = threading.Thread(target=lambda: (runner.stop(), log.append("stopped")))
+    asyncio.run(scene())
+    assert log == ["slice begins", "slice ends", "item", "end", "stopped"]
+
+
+def test_a_run_whose_event_loop_has_gone_can_be_stopped_and_followed_by_another():
+    """A page that is closed takes the thread with it in which its widgets were heard."""
+    ended, seen = [], []
+    runner = Runner(seen.append, lambda: ended.append(True))
+
+    async def one_slice():
+        runner.start(iter(range(5)))
+        await asyncio.sleep(0)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(one_slice())
+    runner.stop()
+    assert ended == [True] and not runner.running
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+    async def another():
+        runner.start(iter("ab"))
+        while runner.running:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(another())
+    assert seen[-2:] == ["a", "b"] and ended == [True, True]
+
+
+def test_an_interrupted_slice_ends_the_run():
+    ended = []
+    runner = Runner(lambda _item: signal.raise_signal(signal.SIGINT), lambda: ended.append(True))
+
+    async def scene():
+        runner.start(iter(range(5)))
+        await asyncio.sleep(1)
+
+    loop = asyncio.new_event_loop()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(scene())
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    assert ended == [True] and not runner.running
 
 
 # ---- one at a time ----

@@ -16,6 +16,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # The way of the data: from text to weights. Plain Python and torch, usable without a notebook.
 MODEL_SIDE = {
     "abilities",
+    "apart",
     "corpus",
     "learning_rates",
     "model",

@@ -104,6 +104,15 @@ def test_saving_changes_nothing_in_the_model(tmp_path):
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
+def test_a_compiled_model_is_saved_under_its_own_names(tmp_path):
+    compiled = torch.compile(small_decoder(), backend="eager")
+    compiled.blocks[0] = torch.compile(compiled.blocks[0], backend="eager")
+    save(tmp_path, compiled, TOKENIZER, {})
+    save_checkpoint(tmp_path, 3, compiled, {})
+    assert torch.equal(load(tmp_path).model(some_ids()), small_decoder()(some_ids()))
+    assert len(load_checkpoints(tmp_path)) == 1
+
+
 def test_checkpoints_come_back_in_order_of_their_steps_with_their_figures(folder):
     assert load_checkpoints(folder) == []
     for step in (1000, 200, 1_000_000, 0):

@@ -115,7 +115,7 @@ def test_p_of_0_keeps_one():
     "settings",
     [
         *({"temperature": t} for t in (-1, -1e-9, math.nan, INF)),
-        *({"top_k": k} for k in (0, -1, 2.5, math.nan)),
+        *({"top_k": k} for k in (0, -1)),
         *({"top_p": p} for p in (-0.1, 1.1, math.nan, INF)),
     ],
     ids=str,
@@ -126,6 +126,24 @@ def test_settings_out_of_range_are_refused_by_name(settings):
         probabilities(some_logits(3), **settings)
     with pytest.raises(ValueError, match=name):
         generate(tiny_model(), [1], 5, **settings)  # at once, before the first token is asked for
+
+
+def test_what_is_no_number_is_refused_by_name():
+    wrong = [
+        *({"temperature": value} for value in ("1", True, [1.0])),
+        *({"top_k": value} for value in ("3", 2.5, math.nan, True)),
+        *({"top_p": value} for value in ("0.9", True)),
+    ]
+    for settings in wrong:
+        name = next(iter(settings))
+        with pytest.raises(TypeError, match=name):
+            probabilities(some_logits(3), **settings)
+        with pytest.raises(TypeError, match=name):
+            generate(tiny_model(), [1], 5, **settings)
+    for ids, limit in (([3.7], 5), (["3"], 5), ([3], 2.5), ([3], "5")):
+        with pytest.raises(TypeError):
+            generate(tiny_model(), ids, limit)
+    assert next(generate(tiny_model(), torch.tensor([3]), 1)).reason == "limit"
 
 
 @pytest.mark.parametrize("values", [[0.0, math.nan], [0.0, INF], [-INF, -INF]])

@@ -1,6 +1,8 @@
 """The tokenizer against the `tokenizers` library, and what must hold for any text."""
 
+import copy
 import json
+import pickle
 from collections import Counter
 
 import pytest
@@ -235,6 +237,22 @@ def test_a_label_shows_what_the_eye_would_miss(token, shown):
 def test_any_bytes_have_a_printable_label_without_spaces(token):
     shown = label(token)
     assert shown.isprintable() and " " not in shown
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_encodes_decodes_and_labels_as_the_tokenizer_does(again):
+    STORY_TOKENIZER.encode(STORIES[0])
+    made = again(STORY_TOKENIZER)
+    ids = STORY_TOKENIZER.encode(" ".join(STORIES))
+    assert made.encode(" ".join(STORIES)) == ids and made.decode(ids) == STORY_TOKENIZER.decode(ids)
+    assert made.labels([made.start, *ids, made.end]) == STORY_TOKENIZER.labels([256, *ids, 257])
+
+
+@pytest.mark.parametrize("id", [3.7, "3"])
+def test_an_id_is_a_whole_number(id):
+    for read in (STORY_TOKENIZER.labels, STORY_TOKENIZER.decode):
+        with pytest.raises(TypeError):
+            read([id])
 
 
 def test_labels_name_the_special_tokens():

@@ -181,6 +181,15 @@ def test_a_finished_training_makes_no_more_steps():
     assert torch.equal(weights(training), before)
 
 
+def test_batches_that_run_out_are_told_with_the_step_and_the_training_can_go_on():
+    rows = batches([[1, 2, 3, 4]], 2)
+    training = train(TINY, islice(rows, 3), steps=5)
+    with pytest.raises(RuntimeError, match="step 3 of 5"):
+        list(training)
+    training.batches = rows
+    assert [progress.step for progress in training] == [4, 5]
+
+
 def test_a_seed_and_a_number_of_threads_decide_every_bit():
     def run(seed):
         training = train(TINY, batches(rows_of(1), 8, seed), seed=seed, steps=5)

@@ -1,7 +1,7 @@
 """One small net trained at many learning rates, without and with the direct path: the data of 01."""
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ LAST = 10  # steps that the loss "at the end" averages
 
 
 @cache
+@torch.enable_grad()
 def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
     """Train one small net for every rate of RATES, without and with the direct path, all side by side.
 
@@ -19,14 +20,15 @@ def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
     -> squared error by path, rate and step  # (2, len(RATES), STEPS + 1)
     """
     generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(32, width, generator=generator)
-    signs = torch.randn(32, generator=generator).sign()
-    first = torch.randn(depth, width, width, generator=generator) * 0.6 / math.sqrt(width)
-    reader = torch.randn(width, generator=generator) / width
+    normal = partial(torch.randn, generator=generator, dtype=torch.float32)
+    inputs = normal(32, width)
+    signs = normal(32).sign()
+    first = normal(depth, width, width) * 0.6 / math.sqrt(width)
+    reader = normal(width) / width
     nets = 2 * len(RATES)
     weights = first.repeat(nets, 1, 1, 1).requires_grad_()  # (nets, depth, D, D)
-    direct = torch.tensor([0.0] * len(RATES) + [1.0] * len(RATES))[:, None, None]
-    rates = torch.tensor(RATES * 2)[:, None, None, None]
+    direct = torch.tensor([0.0] * len(RATES) + [1.0] * len(RATES), dtype=torch.float32)[:, None, None]
+    rates = torch.tensor(RATES * 2, dtype=torch.float32)[:, None, None, None]
     losses = []
     for _step in range(STEPS + 1):
         h = inputs.repeat(nets, 1, 1)  # (nets, 32, D)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .apart import Seeded
 from .model import Config, Decoder
 from .tokenizer import split
 from .trace import Replacement, ablate, running_with, trace
@@ -92,8 +93,7 @@ def fresh_model(norm: str, blocks: int, initialization: str = "xavier", seed: in
         raise ValueError(
             f"initialization must be one of {', '.join(INITIALIZATIONS)}, not {initialization!r}"
         )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with Seeded(seed):
         model = Decoder(Config(story_ids()[1], CONTEXT, WIDTH, HEADS, blocks, norm=norm))
         for module in model.modules():
             if isinstance(module, nn.Embedding):
@@ -120,7 +120,8 @@ def gradients_at_start(
     residual=False cuts both direct paths of every block.
     """
     model = fresh_model(norm, blocks, initialization, seed)
-    with running_with(model, {} if residual else ablate(model, "residual")):
+    cut = {} if residual else ablate(model, "residual")
+    with torch.enable_grad(), running_with(model, cut):
         loss_of(model, *next(batches(seed + 1))).backward()
     return [block.mlp.down.weight.grad.norm().item() for block in model.blocks]
 
@@ -138,10 +139,10 @@ def _training(model: Decoder, run: Run, seed: int) -> Iterator[float]:
     # fused: one pass over all weights, half the time of a step where the model is deep.
     optimizer = torch.optim.Adam(model.parameters(), lr=run.rate, fused=True)
     for step, (inputs, targets) in zip(range(STEPS), batches(seed + 1)):
-        with running_with(model, cut):
-            loss = loss_of(model, inputs, targets)
         optimizer.zero_grad()
-        loss.backward()
+        with torch.enable_grad(), running_with(model, cut):
+            loss = loss_of(model, inputs, targets)
+            loss.backward()
         optimizer.param_groups[0]["lr"] = run.rate_at(step)
         optimizer.step()
         yield loss.item()

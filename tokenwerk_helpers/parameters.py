@@ -9,10 +9,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
+from .apart import Undrawn
 from .model import Config, Decoder
 
 # The parts in the order in which the data meets them. Biases stand apart: the rule of thumb leaves them out.
@@ -118,20 +117,10 @@ def count_config(config: Config) -> Count:
 
     All blocks have the same parameters: one is built, on the meta device, and counted L times.
     """
-    with torch.device("meta"), _Undrawn():
+    with Undrawn(device="meta"):
         model = Decoder(replace(config, blocks=1))
     one, block = count(model).parts, count(model.blocks[0]).parts
     return Count({part: one[part] + (config.blocks - 1) * block[part] for part in PARTS})
-
-
-class _Undrawn(TorchFunctionMode):
-    """Draw no parameters: the meta device holds none, and asking it to loads a compiler for seconds."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if getattr(function, "__module__", None) == nn.init.__name__:
-            return kwargs["tensor"] if "tensor" in kwargs else args[0]
-        return function(*args, **kwargs)
 
 
 class Reconciliation(NamedTuple):

@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from .apart import Undrawn
 from .model import Config, Decoder
 from .tokenizer import Tokenizer
 
@@ -75,7 +76,7 @@ def _read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def _decoder(config: Config, tensors: Mapping[str, Tensor], path: Path) -> Decoder:
     """A decoder in eval mode with these weights, in float32; ValueError, naming the file, if they misfit."""
-    with torch.random.fork_rng(devices=[]):  # its first values are thrown away: nobody's seed moves on
+    with Undrawn():
         model = Decoder(config)
     if config.tie_head and "token_embedding.weight" in tensors:
         tensors = {TIED: tensors["token_embedding.weight"], **tensors}
@@ -91,7 +92,11 @@ def _decoder(config: Config, tensors: Mapping[str, Tensor], path: Path) -> Decod
 
 
 def _write_tensors(path: Path, model: Decoder, dtype: torch.dtype, metadata: dict[str, str]) -> None:
-    state = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
+    # A compiled model is wrapped, and so are the names of its values.
+    state = {
+        name.replace("_orig_mod.", ""): tensor.to(dtype).contiguous()
+        for name, tensor in model.state_dict().items()
+    }
     if model.config.tie_head:
         del state[TIED]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,8 @@ Face's `generate`.
 
 import math
 from collections.abc import Iterable, Iterator
-from numbers import Integral
+from numbers import Integral, Real
+from operator import index
 from typing import NamedTuple
 
 import torch
@@ -17,6 +18,13 @@ from .trace import evaluating
 
 # Probabilities are sums of rounded numbers: 0.5 + 0.4 reaches p = 0.9 although it may read 0.8999999.
 MASS_TOLERANCE = 1e-6
+
+
+def check_number(name: str, value: object, kind: type = Real) -> None:
+    """TypeError unless `value` is a number, a whole one if `kind` is Integral; True is none."""
+    if isinstance(value, bool) or not isinstance(value, kind):
+        wanted = "a whole number" if kind is Integral else "a number"
+        raise TypeError(f"{name} must be {wanted}, not {value!r}")
 
 
 def ranks(logits: Tensor) -> Tensor:
@@ -30,6 +38,7 @@ def scale(logits: Tensor, temperature: float) -> Tensor:
 
     Temperature 0, the limit, keeps the largest logit alone (of equal ones the smallest id): argmax.
     """
+    check_number("temperature", temperature)
     if not 0 <= temperature < math.inf:
         raise ValueError(f"temperature must be 0 or a positive number, not {temperature!r}")
     scaled = logits / temperature
@@ -46,8 +55,9 @@ def keep_top_k(logits: Tensor, k: int | None) -> Tensor:
     """
     if k is None:
         return logits
-    if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"top_k must be a whole number of at least 1, or None to keep all, not {k!r}")
+    check_number("top_k", k, Integral)
+    if k < 1:
+        raise ValueError(f"top_k must be at least 1, or None to keep all, not {k!r}")
     return logits.masked_fill(ranks(logits) >= k, -math.inf)
 
 
@@ -59,6 +69,7 @@ def keep_top_p(logits: Tensor, p: float | None) -> Tensor:
     """
     if p is None:
         return logits
+    check_number("top_p", p)
     if not 0 <= p <= 1:
         raise ValueError(f"top_p must be between 0 and 1, or None to keep all, not {p!r}")
     if p == 1:
@@ -93,7 +104,8 @@ def stages(
     """The way from logits (..., V) to the set to draw from: after temperature, after top-k, after top-p.
 
     Each filter works on what the one before left, with its probabilities renormalised. Computed in float64.
-    ValueError for NaN or infinite logits (-inf is a token that cannot come) and for settings out of range.
+    ValueError for NaN or infinite logits (-inf is a token that cannot come) and for settings out of range,
+    TypeError for settings that are no numbers.
     """
     logits = logits.double()
     if not logits.amax(dim=-1).isfinite().all():
@@ -152,9 +164,10 @@ def generate(
     `max_new_tokens`, and the last step says which. `generator` makes the draws repeatable; at temperature 0
     nothing is drawn. The model is in eval mode only while it computes, so a loop that is abandoned midway
     leaves nothing switched. ValueError, at once, for an empty prompt without `start`, a negative limit or
-    settings out of range (see `stages`).
+    settings out of range (see `stages`); TypeError for an id or a limit that is no whole number.
     """
-    ids = [int(id) for id in ids] or ([] if start is None else [start])
+    ids = [index(id) for id in ids] or ([] if start is None else [start])
+    check_number("max_new_tokens", max_new_tokens, Integral)
     if not ids:
         raise ValueError("an empty prompt needs a start token to begin with: pass start=tokenizer.start")
     if max_new_tokens < 0:

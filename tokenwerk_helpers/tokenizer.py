@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from operator import index
 from pathlib import Path
 from typing import NamedTuple
 
@@ -157,6 +158,10 @@ class Tokenizer:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __reduce__(self):
+        # Copies and the workers of a DataLoader make it anew: the memory of encoded words stays at home.
+        return type(self), (self.merges, self.tokens, self.special, self.pattern)
+
     def steps(self, word: str) -> Iterator[Step]:
         """Yield the pieces of a word, from bytes to tokens; each step makes the merge that was learned first.
 
@@ -183,7 +188,7 @@ class Tokenizer:
 
     def labels(self, ids: Iterable[int]) -> list[str]:
         """One printable label per id, see `label`; special tokens by their name."""
-        return [self.special.get(id) or label(self._token(id)) for id in map(int, ids)]
+        return [self.special.get(id) or label(self._token(id)) for id in map(index, ids)]
 
     def _token(self, id: int) -> bytes:
         if not 0 <= id < len(self):

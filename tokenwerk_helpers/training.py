@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from .apart import Seeded
 from .corpus import stories
 from .model import Config, Decoder
 from .tokenizer import Tokenizer
@@ -160,6 +161,7 @@ class Progress(NamedTuple):
 class Training:
     """A training under way: an iterator that makes one step each time it is asked and says how it went.
 
+    RuntimeError, naming the step, if the batches run out before the recipe's last step.
     The state is all here (`model`, `optimizer`, `step`, the batches), so stopping is not asking, and going
     on is asking again.
     """
@@ -188,8 +190,14 @@ class Training:
     def __next__(self) -> Progress:
         if self.step >= self.recipe.steps:
             raise StopIteration
+        batch = next(self.batches, None)
+        if batch is None:
+            raise RuntimeError(
+                f"the batches ran out after step {self.step} of {self.recipe.steps}: pass more of them, or "
+                "some without end, as batches(rows, size) makes them"
+            )
         rate = self.recipe.rate(self.step)
-        train_loss = self._move(next(self.batches), rate)
+        train_loss = self._move(batch, rate)
         self.step += 1
         return Progress(self.step, train_loss, self._validate(), rate)
 
@@ -199,8 +207,9 @@ class Training:
             group["lr"] = rate
         self.model.train()
         self.optimizer.zero_grad()
-        surprise = loss(self.model, batch)
-        surprise.backward()
+        with torch.enable_grad():
+            surprise = loss(self.model, batch)
+            surprise.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
         return surprise.item()
@@ -222,9 +231,8 @@ def optimizer(model: Decoder, recipe: Recipe) -> torch.optim.AdamW:
 
 
 def new_model(config: Config, seed: int = 0) -> Decoder:
-    """A decoder with random weights from a seed; global random numbers go on as if nothing had been drawn."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    """A decoder in float32 with random weights from a seed; no global random number is drawn for it."""
+    with Seeded(seed):
         return Decoder(config)
 
 

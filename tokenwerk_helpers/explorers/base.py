@@ -23,6 +23,7 @@ import ipywidgets as widgets
 from PIL import Image
 
 from ..language import _
+from ..views import style
 from ..views.form import Form
 from ..views.lifeline import Lifeline
 from ..views.matrix import MatrixView
@@ -46,6 +47,11 @@ class Explorer(Captioned):
     `controls` maps the names of `compute`'s arguments to widgets with a `value`; `rows` holds the views from
     top to bottom, each row from left to right. A view is a widget with `.still() -> Image`.
     """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):  # what it draws has the style of the book
+            cls.__init__ = style.building()(cls.__init__)
 
     def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
         self.controls = controls

@@ -7,13 +7,14 @@ from functools import cache, lru_cache
 import numpy as np
 import torch
 from matplotlib.text import Text
-from torch import Tensor
+from torch import Tensor, nn
 
+from ..apart import Seeded, Undrawn
 from ..checks import block as checks
 from ..language import _, ngettext
 from ..model import Block, Config
 from ..pretrained import Pretrained
-from ..trace import Trace, trace
+from ..trace import Replacement, Trace, running_with, trace
 from ..views import style
 from ..views.block_diagram import BlockDiagram
 from ..views.figure import LiveFigure
@@ -47,10 +48,17 @@ class Example:
     right_y: np.ndarray
 
 
+@cache
+def example_block() -> checks.SmallBlock:
+    """The small block, made once."""
+    with Undrawn():
+        return checks.SmallBlock()
+
+
 @torch.no_grad()
 def small_block(x1: float, x2: float, second: str = "u") -> Example:
     """Walk x = [x1, x2] through the small block; `second` is "u", or "x" for the mistake."""
-    block, x = checks.SmallBlock(), torch.tensor([x1, x2], dtype=torch.float32)
+    block, x = example_block(), torch.tensor([x1, x2], dtype=torch.float32)
     n1 = block.norm1(x)
     a = block.attn(n1)
     u = x + a
@@ -487,20 +495,28 @@ class Dropped:
 @cache
 def dropout_example(p: float) -> tuple[Block, Tensor]:
     """A small block that drops with probability p, and its input: the same for every p.  # (1, 3, 8)"""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+    with Seeded(1) as dice:
         block = Block(Config(vocab_size=1, context=3, width=DROPOUT_WIDTH, heads=2, blocks=1, dropout=p))
-        return block, torch.randn(1, 3, DROPOUT_WIDTH)
+        return block, torch.randn(1, 3, DROPOUT_WIDTH, generator=dice.generator, dtype=torch.float32)
+
+
+def thinned_out(block: Block, p: float, run: int) -> dict[str, Replacement]:
+    """What every `nn.Dropout` of the block does in train mode, by chances of our own: for `running_with`."""
+    dice = torch.Generator().manual_seed(run)
+
+    def thin_out(values: Tensor) -> Tensor:
+        return values * (torch.empty_like(values).bernoulli_(1 - p, generator=dice) / (1 - p))
+
+    return {name: thin_out for name, module in block.named_modules() if isinstance(module, nn.Dropout)}
 
 
 @torch.no_grad()
 def drop(p: float, run: int, training: bool) -> Dropped:
     """Send the same input through the block once, the chances of `run` decide what is dropped."""
     block, x = dropout_example(p)
+    replace = thinned_out(block, p, run) if training else {}
     quiet_y = block.eval()(x)
-    block.train(training)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(run)
+    with running_with(block, replace):
         u = x + block.attn(block.norm1(x))
         before = block.mlp.down(block.mlp.activation(block.mlp.up(block.norm2(u))))
         after = block.mlp.dropout(before)

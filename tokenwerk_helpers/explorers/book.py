@@ -1,6 +1,7 @@
 """The book: its chapters, and the drawn decoder at the head of each."""
 
 from ..language import _
+from ..views import style
 from ..views.diagram import draw_decoder
 from ..views.figure import LiveFigure
 from .cells import close_twins
@@ -63,6 +64,7 @@ def labels() -> dict[str, str]:
 class DecoderMap(LiveFigure):
     """The decoder with one chapter's part lit up."""
 
+    @style.building()
     def __init__(self, notebook: str):
         number = int(notebook[:2])
         alt = _(

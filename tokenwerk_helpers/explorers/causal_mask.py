@@ -254,6 +254,7 @@ class LeakProbe(Explorer):
         self.here.set_x(result.changed - 0.45)
         self.figure.refresh()
 
+    @style.building()
     def _draw(self, labels: list[str]) -> None:
         """The picture for these tokens; the bars move, all else stays until the tokens change."""
         self._labels = labels
@@ -336,7 +337,7 @@ class Places:
 
 def masked_before_and_after(hidden: float) -> Places:
     """Weights of the scores [1, 2, hidden], the third masked before softmax and, wrongly, after it."""
-    scores = torch.tensor([1.0, 2.0, hidden])
+    scores = torch.tensor([1.0, 2.0, hidden], dtype=torch.float32)
     allowed = torch.tensor([True, True, False])
     before = model.softmax(model.hide(scores[None], allowed[None]))[0]
     after = scores.softmax(dim=-1) * allowed

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from .. import corpus, model
+from ..apart import Seeded
 from ..checks import mlp as checks
 from ..language import _
 from ..trace import trace
@@ -195,9 +196,8 @@ class Positions:
 
 def nudged(position: int, amount: float) -> Positions:
     """Add `amount` to every component of one position (from 1) and send all positions through one MLP."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(5)
-        x = torch.randn(T, D)
+    with Seeded(5) as dice:
+        x = torch.randn(T, D, generator=dice.generator, dtype=torch.float32)
         mlp = model.MLP(D)
     x[position - 1] += amount
     with torch.no_grad():

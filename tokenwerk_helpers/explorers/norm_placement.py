@@ -46,6 +46,7 @@ def placement_labels() -> dict[str, str]:
     }
 
 
+@style.building()
 def placements() -> LiveFigure:
     """The three blocks drawn one below the other."""
     alt = _(
@@ -274,10 +275,10 @@ class PlacementTraining(Explorer):
         """Begin a training of the chosen variant; the page stays usable, and Stop ends it."""
         shown = self.result
         run = norm_placement.runs_at(shown.blocks, shown.rate)[shown.chosen]
+        self.runner.start(norm_placement.train(run))
         self.losses = []
         self.settle()
         self.start.disabled, self.stop.disabled = True, False
-        self.runner.start(norm_placement.train(run))
 
     def _step(self, loss: float) -> None:
         self.losses.append(loss)

@@ -195,6 +195,7 @@ class Statistics(Explorer):
     def compute(self, **settings) -> Bars:
         return bars(**self.fixed, **settings)
 
+    @style.building()
     def _draw(self, size: int) -> None:
         self.figure.clear()
         # Fixed places: a layout found anew at each jump of an axis would take longer than the drawing.

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 
+from ..apart import Undrawn
 from ..checks import parameter_counting as checks
 from ..language import _, ngettext
 from ..model import Block, Config
@@ -91,7 +91,7 @@ class BlockParameters:
 def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
     """Every parameter of a block of this width, as it stands in the model."""
     config = Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1, bias=bias)
-    with torch.random.fork_rng(devices=[]):  # its values are thrown away: nobody's seed moves on
+    with Undrawn(device="meta"):
         return BlockParameters(width, heads, tuple(table(Block(config))))
 
 

@@ -134,6 +134,7 @@ def contribution(x: Tensor, strength: float) -> Tensor:
     return strength * torch.sin(2 * x)
 
 
+@torch.enable_grad()
 def two_paths(point: float, strength: float) -> Paths:
     """The slope of y = x + f(x) at `point`: along the direct path, through f, and of y as a whole."""
     x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
@@ -183,7 +184,8 @@ class TwoPaths(Explorer):
 
     def show(self, result: Paths) -> None:
         y = result.x + result.fx
-        here = result.point + float(contribution(torch.tensor(result.point), result.strength))
+        point = torch.tensor(result.point, dtype=torch.float32)
+        here = result.point + float(contribution(point, result.strength))
         self.change.set_data(result.x, result.fx)
         self.sum.set_data(result.x, y)
         ends = np.array([-0.8, 0.8])
@@ -225,6 +227,7 @@ class Depth:
     residual: np.ndarray
 
 
+@torch.enable_grad()
 def gradient_by_layer(depth: int, gain: float, direct: bool, width: int = 32, seed: int = 1) -> np.ndarray:
     """How long the gradient is at each height of a stack h -> f(h), or h -> h + f(h) if `direct`.
 

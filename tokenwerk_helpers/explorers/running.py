@@ -4,17 +4,20 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..views.turns import TURN
+from ..views.turns import in_turn
 
 END = object()
 
 
 class Runner:
-    """Works through an iterator in slices on the kernel's own event loop.
+    """Works through an iterator in slices on the event loop of the thread that starts it.
 
     Between two slices the kernel handles messages, so sliders answer and Stop is heard. `on_step` gets every
     item, `on_end` is called once when the work has ended or was stopped (not when other work takes over);
     `on_error` gets an exception of either or of the work.
+
+    A slice, with the `on_step` that shows it, is one turn, and so is each start, stop and end: whatever
+    another thread does to the work or its views comes before or after a slice, never within.
     """
 
     def __init__(
@@ -31,30 +34,49 @@ class Runner:
         """Is work under way?"""
         return self._run is not None
 
+    @in_turn
     def start(self, work: Iterator[Any]) -> None:
-        """Begin (or go on with) `work`; work already under way is stopped first."""
+        """Begin (or go on with) `work`; work already under way is stopped first.
+
+        RuntimeError, and nothing has changed, in a thread without a running event loop.
+        """
         loop = asyncio.get_running_loop()
         self._run = loop.create_task(self._slices(iter(work)))
 
+    @in_turn
     def stop(self) -> None:
         """End after the slice under way; the iterator keeps its place and can be started again."""
-        self._run = None
+        # Ended here and not by the run: the loop it waits on may have gone, with the page that started it.
+        if self._run is not None:
+            self._end()
 
     async def _slices(self, work: Iterator[Any]) -> None:
         run = asyncio.current_task()
+        while self._slice(run, work):
+            await asyncio.sleep(0.001)  # long enough for the loop to look at its sockets
+
+    @in_turn
+    def _slice(self, run: asyncio.Task, work: Iterator[Any]) -> bool:
+        """Do one slice of `run`, if it is still the one; is there more to do?"""
+        if self._run is not run:
+            return False
+        goes_on = False
         try:
-            while self._run is run and (item := next(work, END)) is not END:
-                with TURN:
-                    self.on_step(item)
-                await asyncio.sleep(0.001)  # long enough for the loop to look at its sockets
+            item = next(work, END)
+            if item is not END:
+                self.on_step(item)
+                goes_on = True
         except Exception as error:
             self._tell(error)
-        if self._run not in (run, None):
-            return  # other work has taken over
+        finally:  # also when the kernel was interrupted
+            if not goes_on and self._run is run:
+                self._end()
+        return goes_on
+
+    def _end(self) -> None:
         self._run = None
         try:
-            with TURN:
-                self.on_end()
+            self.on_end()
         except Exception as error:
             self._tell(error)
 

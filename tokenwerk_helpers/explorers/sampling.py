@@ -135,7 +135,7 @@ def drawn(temperature: float, draws: int, seed: int) -> Drawn:
     probabilities = sampling.probabilities(LOGITS, temperature)
     generator = torch.Generator().manual_seed(seed)
     ids = torch.multinomial(probabilities, draws, replacement=True, generator=generator)
-    return Drawn(draws, probabilities.numpy(), (ids.bincount(minlength=ALL) / draws).numpy())
+    return Drawn(draws, probabilities.numpy(), (ids.bincount(minlength=ALL).float() / draws).numpy())
 
 
 class Draws(Explorer):

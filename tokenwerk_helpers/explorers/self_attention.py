@@ -31,7 +31,8 @@ TOKEN_EMBEDDINGS = torch.tensor(
         [-1.1925, 0.6984, -1.4097],
         [0.1794, 1.8951, 1.3689],
         [-1.6033, -1.3250, 0.1784],
-    ]
+    ],
+    dtype=torch.float32,
 )  # (T, D)
 POSITION_EMBEDDINGS = torch.tensor(
     [
@@ -40,14 +41,16 @@ POSITION_EMBEDDINGS = torch.tensor(
         [1.0937, 0.2066, 3.1815],
         [0.0967, 1.4086, 0.1915],
         [-0.1562, 0.2446, 4.0124],
-    ]
+    ],
+    dtype=torch.float32,
 )  # (T, D)
 
 
 def projections(seed: int = 4) -> tuple[Tensor, Tensor, Tensor]:
     """Three D x D tables W_Q, W_K, W_V drawn at random: the guide names them without giving numbers."""
     generator = torch.Generator().manual_seed(seed)
-    W_q, W_k, W_v = (0.6 * torch.randn(3, 3, 3, generator=generator)).round(decimals=2)
+    drawn = torch.randn(3, 3, 3, generator=generator, dtype=torch.float32)
+    W_q, W_k, W_v = (0.6 * drawn).round(decimals=2)
     return W_q, W_k, W_v
 
 
@@ -123,7 +126,7 @@ class FiveSteps(Explorer):
             "scores": (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
             "scaled": (
                 ("Q Kᵀ", s.scores, tokens),
-                ("1 / √d_k", torch.tensor([[1 / root]]), ["·"], ["·"]),
+                ("1 / √d_k", torch.tensor([[1 / root]], dtype=torch.float32), ["·"], ["·"]),
                 ("Q Kᵀ / √d_k", s.scaled, tokens),
             ),
             "weights": (

@@ -169,10 +169,10 @@ class LiveTraining(Explorer):
     def compute(self, stories: int, rate: float) -> Curve:
         settings = {"stories": stories, "rate": rate}
         if settings != self._settings:  # other settings begin anew; the same ones go on
-            self.runner.stop()
             self._settings = settings
             self.training = begin(stories, rate, self.reading.tokenizer)
             self.curve = Curve()
+            self.runner.stop()  # last, since what ends shows the curve
         return self.curve
 
     def reset(self) -> None:

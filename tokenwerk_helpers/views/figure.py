@@ -148,8 +148,9 @@ def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarr
 class LiveFigure(Captioned, anywidget.AnyWidget):
     """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
 
-    Draw into `.figure` (no pyplot), name the artists that will move with `.moving(...)`, then call
-    `.refresh()` after changing them. Whatever else changes (limits, ticks, titles) needs `.redraw()`.
+    Draw into `.figure` (no pyplot; in the book's style: `with style.building()`), name the artists that will
+    move with `.moving(...)`, then call `.refresh()` after changing them. Whatever else changes (limits,
+    ticks, titles) needs `.redraw()`.
     The page is sent only the pixels that have changed: to pack and unpack a PNG takes ten times as long.
     """
 
@@ -170,6 +171,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
         self._layout = Layout()
         self.figure = Figure(inches, dpi=CSS_PIXELS_PER_INCH, layout=self._layout)
+        self.figure.add_axobserver(style.settle_ticks)
         self.canvas = FigureCanvasAgg(self.figure)
         self._moving: list[Artist] = []
         self._stamps = Stamps()
@@ -189,7 +191,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     @in_turn
     def clear(self) -> None:
         """Empty the figure, to draw it anew."""
-        self.figure.clear()
+        self.figure.clear(keep_observers=True)
         self._moving.clear()
         self._forget()
 
@@ -205,11 +207,12 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     @in_turn
     def refresh(self) -> None:
         """Show the moving artists where they are now; draw the rest only if that has not happened yet."""
-        if self._background is None:
-            self.canvas.draw()
-            self._background = self.canvas.copy_from_bbox(self.figure.bbox)
-        self.canvas.restore_region(self._background)
-        self._draw_moving(self._stamps)
+        with style.drawing():
+            if self._background is None:
+                self.canvas.draw()
+                self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+            self.canvas.restore_region(self._background)
+            self._draw_moving(self._stamps)
         self.pixels = np.array(self.canvas.buffer_rgba())
         self._send_pixels()
 
@@ -256,8 +259,9 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
             self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
             # A canvas of its own: the page's keeps its background, and the next move is as quick as any.
             canvas = FigureCanvasAgg(self.figure)
-            canvas.draw()
-            self._draw_moving()
+            with style.drawing():
+                canvas.draw()
+                self._draw_moving()
             return photograph(canvas)
         finally:
             self.figure.set_canvas(self.canvas)
@@ -306,7 +310,8 @@ class Texts:
     def show(self, entries: Iterable[dict]) -> None:
         """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
         entries = list(entries)
-        look = self.look | {"animated": True}  # from the beginning: no background to be drawn without them
+        # Animated from the beginning: no background to be drawn without them.
+        look = style.LETTERS | self.look | {"animated": True}
         missing = [self.axes.text(0, 0, "", **look) for _text in entries[len(self.made) :]]
         if missing:
             self.live.moving(*missing)

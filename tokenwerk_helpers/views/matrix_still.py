@@ -361,6 +361,7 @@ def limit_text(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+@style.building()
 def draw(view, scale: float, width: float) -> Image.Image:
     """The view as a picture."""
     canvas = Still(view, width).draw(scale).canvas

@@ -5,17 +5,23 @@ Universal Design, 2008), which stay apart for colour-blind eyes; the lighter one
 on white paper.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
-from matplotlib import colormaps, rcParams
+from matplotlib import colormaps, rcParams, rcParamsDefault
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from .turns import TURN
 
 ROLES = {
     "residual": "#0072b2",  # blue: the direct path
@@ -101,10 +107,81 @@ STYLE = {
     "lines.linewidth": 2.0,
 }
 
+# The groups of rcParams that shape an artist when it is made: but for STYLE, matplotlib's defaults are ours.
+SHAPING = (
+    "_internal", "agg", "axes", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers",
+    "mathtext", "patch", "path", "scatter", "text", "xtick", "ytick",
+)  # fmt: skip
+BUILDING = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in SHAPING} | STYLE
 
-# Every figure of the book has this style, the reader's own too. Set once at import, since matplotlib reads
-# many of these values only when it draws (late ticks, say), where a context around the drawing has ended.
-rcParams.update(STYLE)
+# What matplotlib still asks for when it draws an artist that is made already: matplotlib's own defaults.
+DRAWING = {
+    key: rcParamsDefault[key]
+    for key in (
+        "_internal.classic_mode", "agg.path.chunksize", "axes.autolimit_mode", "axes.unicode_minus",
+        "lines.scale_dashes", "path.simplify", "path.simplify_threshold", "path.snap", "text.hinting",
+        "text.hinting_factor", "text.kerning_factor", "xtick.alignment", "ytick.alignment",
+    )
+}  # fmt: skip
+
+
+@contextmanager
+def _settings(wanted: Mapping[str, Any]) -> Iterator[None]:
+    # rcParams are the reader's, and every thread sees them: only what differs is changed, and given back
+    # unless the reader has changed it meanwhile.
+    with TURN:
+        before = {key: rcParams[key] for key, value in wanted.items() if rcParams[key] != value}
+        ours = {}
+        for key in before:
+            rcParams[key] = wanted[key]
+            ours[key] = rcParams[key]
+        try:
+            yield
+        finally:
+            for key, value in before.items():
+                if rcParams[key] == ours[key]:
+                    rcParams[key] = value
+
+
+def building() -> AbstractContextManager:
+    """Within the `with` (or as a decorator), every new artist has the book's style, whatever rcParams say."""
+    return _settings(BUILDING)
+
+
+def drawing() -> AbstractContextManager:
+    """Within the `with`, artists made while `building` are drawn as they are, whatever rcParams say.
+
+    Changes nothing for a reader who has left these few at matplotlib's defaults.
+    """
+    return _settings(DRAWING)
+
+
+TICKS = {"labelsize": "labelsize", "length": "major.size", "width": "major.width", "pad": "major.pad"}
+
+
+def settle_ticks(figure: Figure) -> None:
+    """Name the look of ticks, so that those an axis makes later on have it without a glance at rcParams.
+
+    All else a late tick copies from the first, which is made here.
+    """
+    for axes in figure.axes:
+        for axis, which in product((axes.xaxis, axes.yaxis), ("major", "minor")):
+            named = axis.get_tick_params(which)
+            look = {
+                name: rcParams[f"{axis.axis_name}tick.{key.replace('major', which)}"]
+                for name, key in TICKS.items()
+                if name not in named
+            }
+            if look:
+                axis.set_tick_params(which=which, **look)
+
+
+# For a text that is made while a view moves, with no glance at rcParams.
+LETTERS = {
+    "family": FONT, "fontsize": TEXT_SIZE, "fontweight": "normal", "fontstyle": "normal",
+    "fontvariant": "normal", "fontstretch": "normal", "color": LIGHT.ink, "parse_math": False,
+    "usetex": False, "antialiased": True, "path_effects": [],
+}  # fmt: skip
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

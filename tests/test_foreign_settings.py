@@ -1,0 +1,120 @@
+"""Global settings belong to the reader: whatever they are, views look and compute the same, and set none."""
+
+import random
+import subprocess
+import sys
+import threading
+
+import matplotlib.style
+import numpy as np
+import pytest
+import torch
+
+from tests.test_pictures import at_the_ends, live_views
+from tokenwerk_helpers import norm_placement
+from tokenwerk_helpers.explorers import norm_placement as placement_explorers
+from tokenwerk_helpers.explorers import training as training_explorers
+from tokenwerk_helpers.learning_rates import train_all_rates
+from tokenwerk_helpers.views.figure import LiveFigure
+
+CACHES = (train_all_rates, placement_explorers.at_start)  # else they answer from the reader's usual settings
+
+
+def seen_of(one) -> list:
+    """What a view shows at first and at the ends of its controls: pixels, arrays and sentences."""
+    for cached in CACHES:
+        cached.cache_clear()
+    explorer = one()
+    views = [view for row in explorer.rows for view in row]
+    seen = []
+    for _where in ("at first", *at_the_ends(explorer)):
+        assert explorer.error is None, explorer.message.value
+        seen += [explorer.caption.value]
+        seen += [(v.pixels if isinstance(v, LiveFigure) else v.values).tobytes() for v in views]
+    seen.append(explorer.still().tobytes())
+    explorer.close()
+    return seen
+
+
+@pytest.fixture(scope="module", params=live_views(), ids=lambda one: one.__name__)
+def usual(request):
+    return request.param, seen_of(request.param)
+
+
+@pytest.fixture
+def foreign():
+    """Settings no page counts on; the usual ones come back."""
+    with matplotlib.rc_context():
+        matplotlib.style.use(["classic", "dark_background"])
+        sizes = {"font.size": 30, "xtick.labelsize": 20, "ytick.major.size": 15, "ytick.major.pad": 12}
+        matplotlib.rcParams.update(sizes | {"axes.unicode_minus": False, "font.weight": "bold"})
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        yield
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
+
+
+def test_no_setting_of_the_reader_changes_what_a_view_shows(usual, foreign):
+    one, before = usual
+    assert seen_of(one) == before
+
+
+def test_a_training_in_the_page_runs_the_same_under_any_setting(foreign):
+    recorded = norm_placement.recorded()[norm_placement.Run("pre", 2, 1e-3)]
+    losses = [loss for _step, loss in zip(range(5), norm_placement.train(norm_placement.Run("pre", 2, 1e-3)))]
+    assert np.isclose(np.mean(losses), recorded[0], atol=0.01)
+    step = next(training_explorers.begin(10, 0.003, training_explorers.Reading().tokenizer))
+    assert step.train_loss > 0
+
+
+def test_importing_the_package_changes_no_setting_and_draws_nothing():
+    program = """
+import importlib, pkgutil, random, matplotlib, numpy as np, torch
+def settings():
+    return (dict(matplotlib.rcParams), np.get_printoptions(), repr(torch._tensor_str.PRINT_OPTS),
+            torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads())
+torch.get_rng_state()
+random.seed(0), np.random.seed(0), torch.manual_seed(0)
+before, drawn = settings(), (random.random(), np.random.rand(), torch.rand(1).item())
+random.seed(0), np.random.seed(0), torch.manual_seed(0)
+import tokenwerk_helpers
+for module in pkgutil.walk_packages(tokenwerk_helpers.__path__, "tokenwerk_helpers."):
+    if ".lab" not in module.name:
+        importlib.import_module(module.name)
+assert settings() == before
+assert drawn == (random.random(), np.random.rand(), torch.rand(1).item())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def settings() -> tuple:
+    """Every global setting that a view might change."""
+    return (
+        dict(matplotlib.rcParams), np.get_printoptions(), repr(torch._tensor_str.PRINT_OPTS),
+        torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(),
+    )  # fmt: skip
+
+
+def test_controls_moved_from_another_thread_leave_numbers_and_settings_alone(monkeypatch):
+    """The page's thread draws no random number and never sets, not even for a moment, a global setting."""
+    before = settings()
+    explorers = [one() for one in live_views()]
+    assert settings() == before
+    written = []
+    set_parameter = matplotlib.RcParams.__setitem__
+    monkeypatch.setattr(
+        matplotlib.RcParams, "__setitem__", lambda *item: (written.append(item[1]), set_parameter(*item))
+    )
+    monkeypatch.setattr(torch, "set_rng_state", lambda _state: written.append("torch.set_rng_state"))
+    monkeypatch.setattr(torch, "manual_seed", lambda _seed: written.append("torch.manual_seed"))
+    state = torch.default_generator.get_state(), np.random.get_state()[2], random.getstate()
+    page = threading.Thread(target=lambda: [list(at_the_ends(explorer)) for explorer in explorers])
+    page.start()
+    page.join()
+    assert written == [] and settings() == before
+    assert torch.equal(torch.default_generator.get_state(), state[0])
+    assert (np.random.get_state()[2], random.getstate()) == state[1:]
+    for explorer in explorers:
+        explorer.close()
