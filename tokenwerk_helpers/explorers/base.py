@@ -99,7 +99,8 @@ class Explorer:
         sentence = self.sentence(result)
         self._showing = True
         try:
-            self.show(result)
+            with style.drawing():
+                self.show(result)
         finally:
             self._showing = False
         self.say(sentence)
