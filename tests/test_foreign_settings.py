@@ -50,8 +50,10 @@ def foreign():
         sizes = {"font.size": 30, "xtick.labelsize": 20, "ytick.major.size": 15, "ytick.major.pad": 12}
         matplotlib.rcParams.update(sizes | {"axes.unicode_minus": False, "font.weight": "bold"})
         torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
         torch.set_grad_enabled(False)
         yield
+        torch.set_default_device(None)
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
 
@@ -62,6 +64,7 @@ def test_no_setting_of_the_reader_changes_what_a_view_shows(usual, foreign):
 
 
 def test_a_training_in_the_page_runs_the_same_under_any_setting(foreign):
+    torch.set_default_device(None)
     recorded = norm_placement.recorded()[norm_placement.Run("pre", 2, 1e-3)]
     losses = [loss for _step, loss in zip(range(5), norm_placement.train(norm_placement.Run("pre", 2, 1e-3)))]
     assert np.isclose(np.mean(losses), recorded[0], atol=0.01)
