@@ -1,9 +1,11 @@
 """Global settings belong to the reader: whatever they are, views look and compute the same, and set none."""
 
+import importlib
 import random
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import matplotlib.style
 import numpy as np
@@ -14,6 +16,7 @@ from tests.test_pictures import at_the_ends, live_views
 from tokenwerk_helpers import norm_placement
 from tokenwerk_helpers.explorers import norm_placement as placement_explorers
 from tokenwerk_helpers.explorers import training as training_explorers
+from tokenwerk_helpers.explorers.guess import Guess
 from tokenwerk_helpers.learning_rates import train_all_rates
 from tokenwerk_helpers.views.figure import LiveFigure
 
@@ -27,11 +30,11 @@ def seen_of(one) -> list:
     explorer = one()
     views = [view for row in explorer.rows for view in row]
     seen = []
-    for _where in ("at first", *at_the_ends(explorer)):
-        assert explorer.error is None, explorer.message.value
-        seen += [explorer.caption.value]
-        seen += [(v.pixels if isinstance(v, LiveFigure) else v.values).tobytes() for v in views]
-    seen.append(explorer.still().tobytes())
+    for _where in chain(["at first"], at_the_ends(explorer)):
+        seen += [explorer.caption.value, explorer.message.value]
+        shown = (view.pixels if isinstance(view, LiveFigure) else view.values for view in views)
+        seen += [hash(array.tobytes()) for array in shown]
+    seen.append(hash(explorer.still().tobytes()))
     explorer.close()
     return seen
 
@@ -49,8 +52,10 @@ def foreign():
         sizes = {"font.size": 30, "xtick.labelsize": 20, "ytick.major.size": 15, "ytick.major.pad": 12}
         matplotlib.rcParams.update(sizes | {"axes.unicode_minus": False, "font.weight": "bold"})
         torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
         torch.set_grad_enabled(False)
         yield
+        torch.set_default_device(None)
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
 
@@ -61,6 +66,7 @@ def test_no_setting_of_the_reader_changes_what_a_view_shows(usual, foreign):
 
 
 def test_a_training_in_the_page_runs_the_same_under_any_setting(foreign):
+    torch.set_default_device(None)
     recorded = norm_placement.recorded()[norm_placement.Run("pre", 2, 1e-3)]
     losses = [loss for _step, loss in zip(range(5), norm_placement.train(norm_placement.Run("pre", 2, 1e-3)))]
     assert np.isclose(np.mean(losses), recorded[0], atol=0.01)
@@ -97,11 +103,28 @@ def settings() -> tuple:
     )  # fmt: skip
 
 
-def test_controls_moved_from_another_thread_leave_numbers_and_settings_alone(monkeypatch):
+def questions() -> list[Guess]:
+    """Every question of the book."""
+    modules = [importlib.import_module(one.__module__) for one in live_views()]
+    asking = {ask for module in modules for name, ask in vars(module).items() if name.startswith("guess_")}
+    return [ask() for ask in asking]
+
+
+def judged(guess: Guess) -> None:
+    """Answer a question with every option, or with something wrong."""
+    wrong = {"number": ["1"], "vector": ["[1, 2]"], "choice": range(len(guess.options))}
+    for answer in wrong[guess.kind]:
+        guess.answer.value = answer
+        assert guess.judge().correct is not None, guess.feedback
+
+
+def test_what_the_page_asks_from_another_thread_leaves_numbers_and_settings_alone(
+    monkeypatch,
+):
     """The page's thread draws no random number and never sets, not even for a moment, a global setting."""
     before = settings()
-    explorers = [one() for one in live_views()]
-    assert settings() == before
+    explorers, asked = [one() for one in live_views()], questions()
+    assert len(asked) > 50 and settings() == before
     written = []
     set_parameter = matplotlib.RcParams.__setitem__
     monkeypatch.setattr(
@@ -110,11 +133,11 @@ def test_controls_moved_from_another_thread_leave_numbers_and_settings_alone(mon
     monkeypatch.setattr(torch, "set_rng_state", lambda _state: written.append("torch.set_rng_state"))
     monkeypatch.setattr(torch, "manual_seed", lambda _seed: written.append("torch.manual_seed"))
     state = torch.default_generator.get_state(), np.random.get_state()[2], random.getstate()
-    page = threading.Thread(target=lambda: [list(at_the_ends(explorer)) for explorer in explorers])
-    page.start()
-    page.join()
+    with ThreadPoolExecutor(1) as page:
+        page.submit(lambda: [list(at_the_ends(explorer)) for explorer in explorers]).result()
+        page.submit(lambda: [judged(guess) for guess in asked]).result()
     assert written == [] and settings() == before
     assert torch.equal(torch.default_generator.get_state(), state[0])
     assert (np.random.get_state()[2], random.getstate()) == state[1:]
-    for explorer in explorers:
-        explorer.close()
+    for one in (*explorers, *asked):
+        one.close()

@@ -6,10 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from .. import norm_placement
+from ..apart import Seeded
 from ..language import _
 from ..model import Block, Config, residual
 from . import story
-from .feedback import Feedback, draws_aside, floats, gradients, nearest, right, wrong
+from .feedback import Feedback, floats, gradients, nearest, right, wrong
 from .running import Reader, close, named, tensor
 
 RELATIVE = (0.1, 0.5, 1.5)  # the options of `contribution_beside_the_stream`
@@ -22,18 +23,17 @@ class SmallBlock(nn.Module):
     single hidden value, with ReLU. Both norms have gamma 1, beta 0.
     """
 
-    @draws_aside
     def __init__(self):
         super().__init__()
-        self.norm1 = nn.LayerNorm(2)
-        self.attn = nn.Linear(2, 2, bias=False)
-        self.norm2 = nn.LayerNorm(2)
-        self.mlp = nn.Sequential(nn.Linear(2, 1, bias=False), nn.ReLU(), nn.Linear(1, 2, bias=False))
+        with Seeded(0):
+            self.norm1 = nn.LayerNorm(2)
+            self.attn = nn.Linear(2, 2, bias=False)
+            self.norm2 = nn.LayerNorm(2)
+            self.mlp = nn.Sequential(nn.Linear(2, 1, bias=False), nn.ReLU(), nn.Linear(1, 2, bias=False))
         with torch.no_grad():
             self.attn.weight.copy_(floats([[-0.3, 0.0], [0.0, -0.2]]))
             self.mlp[0].weight.copy_(floats([[-1.0, 1.0]]))
             self.mlp[2].weight.copy_(floats([[0.2], [-0.3]]))
-        self.float()  # the precision of the example, whatever torch's default is
 
     def forward(self, x: Tensor) -> Tensor:
         u = residual(x, self.attn(self.norm1(x)))  # (..., 2)
@@ -94,13 +94,13 @@ def norm_parameters(answer: float) -> Feedback:
     return wrong(_("Each norm has a γ and a β, each as long as a position's list."))
 
 
-@draws_aside
 def dropout_in_eval(answer: int) -> Feedback:
     """Which option says what dropout does after `block.eval()`?"""
-    block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1, dropout=0.5)).eval()
-    block_without = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1))
+    with Seeded(0):
+        block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1, dropout=0.5)).eval()
+        block_without = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1))
     block_without.load_state_dict(block.state_dict())
-    x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float32)
     unchanged = torch.equal(block(x), block_without(x))
     if (answer == 1) == unchanged:
         return right(
@@ -182,13 +182,12 @@ def block_forward(function: Callable) -> Feedback:
 
 def _random_block() -> Block:
     """A block whose two norms differ, as after training."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with Seeded(0):
         block = Block(Config(vocab_size=1, context=5, width=8, heads=2, blocks=1))
         for norm in (block.norm1, block.norm2):
             nn.init.normal_(norm.weight, mean=1.0, std=0.5)
             nn.init.normal_(norm.bias, std=0.5)
-    return block.float().eval()
+    return block.eval()
 
 
 def _unknown(answer: Tensor, moved: Tensor | Feedback) -> str:

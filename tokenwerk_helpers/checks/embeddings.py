@@ -6,10 +6,11 @@ from functools import partial
 import torch
 
 from .. import model, sampling
+from ..apart import Seeded
 from ..language import _
 from ..tokenizer import learn
 from ..trace import trace
-from .feedback import Feedback, draws_aside, floats, right, wrong
+from .feedback import Feedback, floats, right, wrong
 from .running import Reader, close, named, tensor
 
 
@@ -26,10 +27,10 @@ def token_plus_position(answer: Sequence[float]) -> Feedback:
     return wrong(_("Add the first components, then the second ones. Mind the sign."))
 
 
-@draws_aside
 def position_without_row(answer: int) -> Feedback:
     """Which option tells what happens beyond the position table?"""
-    decoder = model.Decoder(model.Config(vocab_size=5, context=4, width=4, heads=1, blocks=1))
+    with Seeded(0):
+        decoder = model.Decoder(model.Config(vocab_size=5, context=4, width=4, heads=1, blocks=1))
     try:
         decoder(torch.zeros(1, 5, dtype=torch.long))
         refuses = False
@@ -66,11 +67,13 @@ def likeness_of_sine_rows(answer: int) -> Feedback:
     return wrong(_("These are closer together than 5 and 10, and so more alike."))
 
 
-@draws_aside
 def order_without_positions(answer: int) -> Feedback:
     """Which option tells what attention without mask and positions makes of another order?"""
-    torch.manual_seed(0)
-    layer, x = model.CausalSelfAttention(8, 2), torch.randn(1, 3, 8)
+    with Seeded(0) as apart:
+        layer, x = (
+            model.CausalSelfAttention(8, 2),
+            torch.randn(1, 3, 8, generator=apart.generator, dtype=torch.float32),
+        )
     everywhere = torch.ones(3, 3, dtype=torch.bool)
     with torch.no_grad():
         same = torch.allclose(layer(x, everywhere)[0, 1], layer(x[:, [2, 1, 0]], everywhere)[0, 1], atol=1e-6)
@@ -79,11 +82,11 @@ def order_without_positions(answer: int) -> Feedback:
     return wrong(_("“bites” compares itself with the same two words both times. Does a sum have an order?"))
 
 
-@draws_aside
 def lists_renumbered(answer: int) -> Feedback:
     """Which option tells for how many of the 4 tokens that stay in a window of 5 the first list changes?"""
     context, ids = 5, list(range(6))
-    decoder = model.Decoder(model.Config(vocab_size=6, context=context, width=4, heads=1, blocks=1))
+    with Seeded(0):
+        decoder = model.Decoder(model.Config(vocab_size=6, context=context, width=4, heads=1, blocks=1))
     windows = [sampling.window(text, context) for text in (ids[:-1], ids)]
     before, after = (trace(decoder, torch.tensor([window]))["embedded"][0] for window in windows)  # (T, D)
     stay = [(windows[0].index(id), windows[1].index(id)) for id in windows[1] if id in windows[0]]

@@ -8,9 +8,6 @@ import torch
 
 from ..language import _
 
-# A decorator for checks that draw: the reader's own random numbers go on as if nothing had been drawn.
-draws_aside = torch.random.fork_rng(devices=[])
-
 
 @contextmanager
 def gradients() -> Iterator[None]:

@@ -7,9 +7,10 @@ import torch
 import torch.nn.functional as F
 
 from .. import model
+from ..apart import Seeded
 from ..language import _
 from . import story
-from .feedback import Feedback, draws_aside, nearest, right, wrong
+from .feedback import Feedback, nearest, right, wrong
 from .running import Reader, close, named, tensor
 
 SHARES = (0.75, 0.5, 0.25)  # the options of `share_of_positive_neurons`
@@ -25,12 +26,11 @@ def gelu_of_minus_one(answer: int) -> Feedback:
     return wrong(_("That would be no activation at all. GELU lets only a share of -1 through."))
 
 
-@draws_aside
 def ten_linear_layers(answer: int) -> Feedback:
     """Which option are ten linear layers in a row?"""
-    torch.manual_seed(0)
-    layers = torch.randn(10, 3, 3)
-    x, y = torch.randn(2, 3)
+    generator = torch.Generator().manual_seed(0)
+    layers = torch.randn(10, 3, 3, generator=generator, dtype=torch.float32)
+    x, y = torch.randn(2, 3, generator=generator, dtype=torch.float32)
     together = torch.linalg.multi_dot(list(layers))
     additive = torch.allclose(together @ (x + y), together @ x + together @ y, atol=1e-2)
     if answer == (1 if additive else 2):
@@ -38,11 +38,10 @@ def ten_linear_layers(answer: int) -> Feedback:
     return wrong(_("Multiply two tables: what do you get? And ten?"))
 
 
-@draws_aside
 def swapped_positions(answer: int) -> Feedback:
     """Which option tells what swapping two positions does?"""
-    torch.manual_seed(0)
-    mlp, x = model.MLP(4), torch.randn(1, 5, 4)
+    with Seeded(0) as apart:
+        mlp, x = model.MLP(4), torch.randn(1, 5, 4, generator=apart.generator, dtype=torch.float32)
     swap = [2, 1, 0, 3, 4]
     with torch.no_grad():
         follows = torch.allclose(mlp(x[:, swap]), mlp(x)[:, swap], atol=1e-6)

@@ -4,20 +4,21 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ..apart import Undrawn
 from ..language import _
 from ..model import Block, Config
 from ..parameters import PRESETS, count, count_config, reconcile
-from .feedback import Feedback, draws_aside, nearest, right, wrong
+from .feedback import Feedback, nearest, right, wrong
 from .running import Reader, numbers
 
 LEFT_OUT = (0.3, 0.08, 0.0015)  # the options of `left_out_at_large_width`
 CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
 
 
-@draws_aside
 def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
     """The exact count of one block by part."""
-    return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts
+    with Undrawn(device="meta"):
+        return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts
 
 
 def factor_of_double_width(answer: float) -> Feedback:

@@ -16,10 +16,12 @@ The base class adds what all of them share: layout, reset, the caption (which is
 too), the message area and the still twin.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
+import torch
 from PIL import Image
 
 from ..language import _
@@ -36,6 +38,13 @@ from .controls import readout, take_typed
 from .mistakes import ReaderMistake, in_words
 
 
+@contextmanager
+def making() -> Iterator[None]:
+    """Within the `with`, figures get the style of the book and tensors the CPU, whatever the defaults."""
+    with style.building(), torch.device("cpu"):
+        yield
+
+
 def lifeline() -> Lifeline:
     """What says of a view, and of all that stands in the same box, that its kernel is gone."""
     return Lifeline(words=_("This view is no longer connected. Run the page from the top."))
@@ -50,8 +59,8 @@ class Explorer(Captioned):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls):  # what it draws has the style of the book
-            cls.__init__ = style.building()(cls.__init__)
+        if "__init__" in vars(cls):
+            cls.__init__ = making()(cls.__init__)
 
     def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
         self.controls = controls
@@ -98,13 +107,14 @@ class Explorer(Captioned):
 
     def update(self) -> None:
         """Compute from the controls as they stand and show the result."""
-        result = self.compute(**self.settings)
-        sentence = self.sentence(result)
-        self._showing = True
-        try:
-            self.show(result)
-        finally:
-            self._showing = False
+        with torch.device("cpu"), style.drawing():
+            result = self.compute(**self.settings)
+            sentence = self.sentence(result)
+            self._showing = True
+            try:
+                self.show(result)
+            finally:
+                self._showing = False
         self.say(sentence)
         self.result = result
 
