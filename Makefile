@@ -20,23 +20,23 @@ MAKER   := .venv/maker-$(VERSION)
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
-	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/lab/jupyter_lab_config.py $(LAB_OPTIONS)
+	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py $(LAB_OPTIONS)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
 
 html: $(READER)
-	$(BIN)/python -m nbconvert --to tokenwerk_helpers.lab.book.Book --output-dir build/html notebooks/*.ipynb
+	$(BIN)/python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html notebooks/*.ipynb
 
 refresh: $(MAKER)
-	$(BIN)/python -m tests.refresh $(NOTEBOOKS)
+	$(BIN)/python -m tokenwerk_helpers.tools.refresh $(NOTEBOOKS)
 
 messages: $(MAKER)
-	$(BIN)/python -m tests.messages update
-	$(BIN)/python -m tests.messages missing
+	$(BIN)/python -m tokenwerk_helpers.tools.messages update
+	$(BIN)/python -m tokenwerk_helpers.tools.messages missing
 
 retrain: $(READER)
-	$(BIN)/python -m tokenwerk_helpers.retrain $(RETRAIN_OPTIONS)
+	$(BIN)/python -m tokenwerk_helpers.tools.retrain $(RETRAIN_OPTIONS)
 
 benchmark: $(MAKER)
 	$(BIN)/python -m tests.benchmarks.slider_latency

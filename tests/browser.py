@@ -77,7 +77,7 @@ class Lab:
             sys.executable,
             "-m",
             "jupyterlab",
-            f"--config={ROOT / 'tokenwerk_helpers' / 'lab' / 'jupyter_lab_config.py'}",
+            f"--config={ROOT / 'tokenwerk_helpers' / 'jupyter' / 'jupyter_lab_config.py'}",
         ]
         command += ["--no-browser", "--IdentityProvider.token=", f"--port={urlsplit(self.url).port}"]
         command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={self.notebooks}"]

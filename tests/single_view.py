@@ -6,7 +6,7 @@ from pathlib import Path
 from anywidget import AnyWidget
 from playwright.sync_api import Page
 
-from tokenwerk_helpers.views import style
+from tokenwerk_helpers.live import style
 
 VIEWS = Path(style.__file__).parent
 MOCK = (Path(__file__).parent / "js" / "mock_model.js").read_text("utf-8")

@@ -9,4 +9,4 @@ class ByFileOrPage(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         page = test.partition("[")[2]
-        return f"{file} {page}" if file.startswith("tests/test_notebooks_in_browser") else file
+        return f"{file} {page}" if file.startswith("tests/notebooks/test_notebooks_in_browser") else file

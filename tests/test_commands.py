@@ -28,7 +28,11 @@ def commands() -> list[str]:
 
 
 def test_every_command_shows_its_help_and_does_not_start_its_work():
-    assert {"tokenwerk_helpers.retrain", "tokenwerk_helpers.norm_placement", "tests.refresh"} <= {*commands()}
+    assert {
+        "tokenwerk_helpers.tools.retrain",
+        "tokenwerk_helpers.tools.record_norm_placement",
+        "tokenwerk_helpers.tools.refresh",
+    } <= {*commands()}
     command = [sys.executable, "-c", ASK, *commands()]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr

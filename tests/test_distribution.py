@@ -10,7 +10,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tokenwerk_helpers"
-SETTINGS = Path("lab", "jupyter_lab_config.py")
+SETTINGS = Path("jupyter", "jupyter_lab_config.py")
 
 
 @pytest.fixture(scope="module")

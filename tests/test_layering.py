@@ -3,6 +3,7 @@
 import ast
 import sys
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -13,25 +14,20 @@ from packaging.requirements import Requirement
 PACKAGE = Path(__file__).parents[1] / "tokenwerk_helpers"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# The way of the data: from text to weights. Plain Python and torch, usable without a notebook.
-MODEL_SIDE = {
-    "abilities",
-    "apart",
-    "corpus",
-    "learning_rates",
-    "model",
-    "norm_placement",
-    "parameters",
-    "pretrained",
-    "retrain",
-    "sampling",
-    "tokenizer",
-    "trace",
-    "training",
+# The way of the data, from text to text: what a reader imports and reads. Plain Python and torch.
+DECODER = {"corpus", "model", "parameters", "pretrained", "sampling", "tokenizer", "trace"}
+DECODER |= {"apart", "training"}
+WORDS = {"characters", "language", "source"}
+ROOMS = {"chapters", "jupyter", "live", "tools"}
+# Of a page: what each of its files may take from its own page.
+WITHIN_A_PAGE = {
+    "computation": set(),
+    "views": {"computation"},
+    "questions": {"computation"},
+    "exercises": {"computation"},
+    "__init__": {"computation", "views", "questions", "exercises"},
 }
-OTHER_SIDES = {"__init__", "checks", "explorers", "lab", "server", "views"}
-OTHER_SIDES |= {"characters", "language", "source"}  # these stand on their own; every side may import them
-COMMANDS = {"lab", "retrain", "server"}  # run by hand or loaded by JupyterLab; no module of ours imports them
+SHARED = {"book", "reading", "story"}  # what several pages need
 WIDGETS = {"ipywidgets", "anywidget", "traitlets", "IPython", "matplotlib", "PIL"}
 NETWORK = {
     "socket",
@@ -74,9 +70,9 @@ def imports(file: Path) -> set[str]:
 
 
 def ours(file: Path) -> set[str]:
-    """Which parts of the package a file imports: "model", "views", ... ("" is the package itself)."""
-    paths = [name.split(".") for name in imports(file)]
-    return {path[1] if len(path) > 1 else "" for path in paths if path[0] == PACKAGE.name}
+    """Which parts of the package a file imports: "model", "live", "chapters.block.views", ..."""
+    paths = [name.split(".")[1:] for name in imports(file) if name.split(".")[0] == PACKAGE.name]
+    return {".".join(path[:3] if path[:1] == ["chapters"] else path[:1]) for path in paths} - {""}
 
 
 def others(file: Path) -> set[str]:
@@ -97,29 +93,79 @@ def named(file: Path) -> str:
     return str(file.relative_to(PACKAGE))
 
 
+def broken(files: list[Path], allowed: Callable[[Path], set[str]]) -> list[str]:
+    """What files import of ours beyond what they may, as sentences."""
+    return [
+        f"{named(file)} imports {name}"
+        for file in files
+        for name in sorted(ours(file))
+        if not any(name == one or name.startswith(f"{one}.") for one in allowed(file))
+    ]
+
+
 # --- who may import whom ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", files_of("views"), ids=named)
-def test_views_know_neither_our_model_nor_torch(file):
-    assert ours(file) <= {"characters", "views", ""}
-    assert "torch" not in others(file)
+def test_the_decoder_knows_nothing_of_ours_but_itself_and_neither_pictures_nor_widgets():
+    files = files_of(*DECODER)
+    assert broken(files, lambda file: (DECODER - {part(file)}) | {"characters"}) == []
+    assert [named(file) for file in files if others(file) & WIDGETS] == []
 
 
-@pytest.mark.parametrize("file", files_of(*MODEL_SIDE), ids=named)
-def test_the_model_side_knows_no_pictures_and_no_widgets(file):
-    assert not ours(file) & {"views", "explorers", "checks", "server"}
-    assert not others(file) & WIDGETS
+def test_words_and_source_stand_on_their_own():
+    assert broken(files_of(*WORDS), lambda file: set()) == []
 
 
-@pytest.mark.parametrize("file", files_of("checks"), ids=named)
-def test_checks_take_the_model_side_as_their_reference_and_know_no_explorers(file):
-    assert not ours(file) & {"views", "explorers", "server"}
+def test_the_live_kit_knows_words_and_no_page_no_model_and_no_torch():
+    """Tensors are met only in what a reader's function returns, and as the device of a computation."""
+    files = files_of("live")
+    assert broken(files, lambda file: {"live", "language", "characters"}) == []
+    assert {file.stem for file in files if "torch" in others(file)} <= {"exercise", "explorer", "feedback"}
 
 
-@pytest.mark.parametrize("file", files_of("characters", "language", "source"), ids=named)
-def test_characters_words_and_source_stand_on_their_own(file):
-    assert not ours(file)
+def of_pages() -> list[Path]:
+    """The files in the folders of the pages."""
+    return [file for file in files_of("chapters") if len(file.relative_to(PACKAGE).parts) == 3]
+
+
+def page_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[1]
+
+
+def own(file: Path) -> set[str]:
+    """What a file of a page may take from its own page and from what pages share."""
+    page = f"chapters.{page_of(file)}"
+    return {f"{page}.{name}" for name in WITHIN_A_PAGE[file.stem]} | {f"chapters.{name}" for name in SHARED}
+
+
+def test_a_page_never_imports_another_page():
+    foreign = [
+        f"{named(file)} imports {name}"
+        for file in of_pages()
+        for name in sorted(ours(file))
+        if name.startswith("chapters.") and name.split(".")[1] not in SHARED | {page_of(file)}
+    ]
+    assert foreign == []
+
+
+def test_a_computation_takes_the_decoder_and_nothing_a_reader_sees():
+    files = [file for file in of_pages() if file.stem == "computation"]
+    assert broken(files, lambda file: DECODER | own(file)) == []
+    assert [named(file) for file in files if others(file) & WIDGETS] == []
+
+
+def test_views_questions_and_exercises_take_their_own_computation_and_the_kit():
+    files = [file for file in of_pages() if file.stem in ("views", "questions", "exercises")]
+    assert broken(files, lambda file: DECODER | WORDS | {"live"} | own(file)) == []
+
+
+def test_a_page_consists_of_the_named_files():
+    assert {file.stem for file in of_pages()} <= set(WITHIN_A_PAGE)
+
+
+def test_what_pages_share_knows_no_page():
+    files = [file for file in files_of("chapters") if file.stem in SHARED and file not in of_pages()]
+    assert broken(files, lambda file: DECODER | WORDS | {"live", "chapters.story"}) == []
 
 
 def test_the_model_file_needs_nothing_of_ours_and_only_torch_of_others():
@@ -128,20 +174,21 @@ def test_the_model_file_needs_nothing_of_ours_and_only_torch_of_others():
     assert others(file) - sys.stdlib_module_names == {"torch"}
 
 
-@pytest.mark.parametrize("file", FILES, ids=named)
-def test_nothing_imports_the_notebooks_the_tests_or_a_command(file):
-    assert not others(file) & {"notebooks", "tests"}
-    assert not ours(file) & (COMMANDS - {part(file)})
+def test_nothing_imports_the_notebooks_the_tests_the_tools_or_what_jupyterlab_loads():
+    assert [named(file) for file in FILES if others(file) & {"notebooks", "tests"}] == []
+    assert [named(file) for file in FILES if "tools" in ours(file) and part(file) != "tools"] == []
+    loaded = [named(file) for file in FILES if "jupyter" in ours(file)]
+    assert [name for name in loaded if not name.startswith(("jupyter/", "tools/"))] == []
 
 
 def test_every_part_has_its_place():
-    """A new module has to be put on one of the sides, or the tests above would not look at it."""
-    assert {part(file) for file in FILES} == MODEL_SIDE | OTHER_SIDES
+    """A new module has to be put into one of the rooms, or the tests above would not look at it."""
+    assert {part(file) for file in FILES} == DECODER | WORDS | ROOMS | {"__init__"}
 
 
-def test_the_model_side_imports_in_one_direction():
+def test_the_decoder_imports_in_one_direction():
     """No circle: each module can be read with only the ones before it."""
-    needs = {part(file): ours(file) & MODEL_SIDE - {part(file)} for file in files_of(*MODEL_SIDE)}
+    needs = {part(file): ours(file) & DECODER - {part(file)} for file in files_of(*DECODER)}
     while needs:
         free = {name for name, wanted in needs.items() if not wanted & needs.keys()}
         assert free, f"these import each other in a circle: {sorted(needs)}"
@@ -153,7 +200,7 @@ def test_every_package_that_is_imported_is_declared():
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {Requirement(line).name for line in project["dependencies"]}
     brought_by = metadata.packages_distributions()
-    imported = {name for file in FILES if part(file) not in {"lab", "server"} for name in others(file)}
+    imported = {name for file in FILES if part(file) not in ("jupyter", "tools") for name in others(file)}
     imported -= sys.stdlib_module_names
     assert {"torch", "PIL", "IPython", "packaging"} <= imported
     assert not {name for name in imported if declared.isdisjoint(map(str.lower, brought_by[name]))}
@@ -162,18 +209,17 @@ def test_every_package_that_is_imported_is_declared():
 # --- no writing, no network, no pickles -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", FILES, ids=named)
-def test_nothing_can_reach_the_network_or_unpickle(file):
-    assert not others(file) & (NETWORK | PICKLES)
-    for call in calls(parsed(file)):
-        assert call not in {"torch.load", "torch.hub.load", "np.load", "numpy.load"}, call
+def test_nothing_can_reach_the_network_or_unpickle():
+    loaders = {"torch.load", "torch.hub.load", "np.load", "numpy.load"}
+    assert [named(file) for file in FILES if others(file) & (NETWORK | PICKLES)] == []
+    assert [named(file) for file in FILES if loaders & set(calls(parsed(file)))] == []
 
 
-@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.js")) + sorted(PACKAGE.rglob("*.css")), ids=named)
-def test_what_the_browser_gets_fetches_nothing(file):
-    text = file.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
-    for reach in ("http://", "https://", "fetch(", "XMLHttpRequest", "@import", "WebSocket("):
-        assert reach not in text, reach
+def test_what_the_browser_gets_fetches_nothing():
+    reaches = ("http://", "https://", "fetch(", "XMLHttpRequest", "@import", "WebSocket(")
+    for file in [*PACKAGE.rglob("*.js"), *PACKAGE.rglob("*.css")]:
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
+        assert [named(file) for reach in reaches if reach in text] == []
 
 
 def calls(tree: ast.AST) -> list[str]:
@@ -217,27 +263,43 @@ def writers(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if part(file) not in COMMANDS], ids=named)
-def test_files_are_written_only_by_functions_whose_name_says_so(file):
-    assert not writers(parsed(file))
+def test_files_are_written_only_by_functions_whose_name_says_so():
+    quiet = [file for file in FILES if part(file) not in ("tools", "jupyter")]
+    assert [f"{named(file)}: {call}" for file in quiet for call in writers(parsed(file))] == []
 
 
-@pytest.mark.parametrize("file", files_of("explorers", "views", "checks"), ids=named)
-def test_what_a_notebook_shows_writes_nothing_whatever_its_name(file):
-    assert not [
-        ast.unparse(node) for node in ast.walk(parsed(file)) if isinstance(node, ast.Call) and writes(node)
-    ]
+def test_what_a_notebook_shows_writes_nothing_whatever_its_name():
+    shown = [file for file in files_of("live", "chapters") if file.stem != "computation"]
+    calling = (
+        (file, node) for file in shown for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)
+    )
+    assert [f"{named(file)}: {ast.unparse(node)}" for file, node in calling if writes(node)] == []
 
 
 # --- the tests above can say no ---------------------------------------------------------------------
 
 
 def test_an_import_is_found_wherever_and_however_it_is_written():
-    lines = ["from ..views import style", "import torch.nn", "from . import base", "from .. import _"]
+    lines = ["from ..live import style", "import torch.nn", "from . import base", "from .. import _"]
     code = "def f():\n    " + "\n    ".join(lines)
-    found = names_of(ast.parse(code), "tokenwerk_helpers.explorers")
-    assert {"tokenwerk_helpers.views", "tokenwerk_helpers.views.style", "torch.nn"} <= found
-    assert {"tokenwerk_helpers.explorers.base", "tokenwerk_helpers._"} <= found
+    found = names_of(ast.parse(code), "tokenwerk_helpers.chapters")
+    assert {"tokenwerk_helpers.live", "tokenwerk_helpers.live.style", "torch.nn"} <= found
+    assert {"tokenwerk_helpers.chapters.base", "tokenwerk_helpers._"} <= found
+
+
+@pytest.mark.parametrize(
+    ("where", "line", "may"),
+    [
+        ("model.py", "from .live import style", DECODER),
+        ("live/style.py", "from ..chapters.book import title", {"live", "language"}),
+        ("chapters/block/computation.py", "from ..residual.computation import depth", DECODER),
+    ],
+)
+def test_an_import_beyond_its_room_is_noticed(where, line, may, monkeypatch):
+    file = PACKAGE / where
+    package = ".".join(file.relative_to(PACKAGE.parent).parent.parts)
+    monkeypatch.setattr(sys.modules[__name__], "imports", lambda _file: names_of(ast.parse(line), package))
+    assert broken([file], lambda _file: may)
 
 
 @pytest.mark.parametrize(

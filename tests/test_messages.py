@@ -8,7 +8,7 @@ import string
 import pytest
 from babel.messages.catalog import Catalog, Message
 
-from tests import messages
+from tokenwerk_helpers.tools import messages
 
 PACKAGE = messages.PACKAGE
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tokenwerk_helpers import server
+from tokenwerk_helpers.jupyter import server
 
 ROOT = Path(__file__).parents[1]
-CONFIG = f"--config={ROOT / 'tokenwerk_helpers' / 'lab' / 'jupyter_lab_config.py'}"
+CONFIG = f"--config={ROOT / 'tokenwerk_helpers' / 'jupyter' / 'jupyter_lab_config.py'}"
 CHOICE = "--ServerApp.kernel_websocket_connection_class="
 USUAL = CHOICE + "jupyter_server.services.kernels.connection.channels.ZMQChannelsWebsocketConnection"
-PROMPT = CHOICE + "tokenwerk_helpers.server.PromptWebsocketConnection"
+PROMPT = CHOICE + "tokenwerk_helpers.jupyter.server.PromptWebsocketConnection"
 
 # In a process of its own, since a server is a singleton that handles signals: starts a Jupyter server, opens
 # a kernel's websocket as a browser does, and prints TCP_NODELAY of the server's end of that connection.
@@ -82,4 +82,4 @@ def test_without_the_option_the_server_holds_messages_back(tmp_path):
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 def test_make_lab_starts_jupyterlab_with_the_tested_configuration():
     plan = subprocess.run(["make", "-n", "lab"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "jupyterlab --config=tokenwerk_helpers/lab/jupyter_lab_config.py" in plan.stdout
+    assert "jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py" in plan.stdout

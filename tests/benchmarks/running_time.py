@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from tests.refresh import NOTEBOOKS
+from tokenwerk_helpers.tools.refresh import NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
 OURS = "import tokenwerk_helpers.explorers"

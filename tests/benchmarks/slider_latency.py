@@ -4,8 +4,9 @@
 
 In one run, in real JupyterLab and Chromium, on this machine: MatrixView at several sizes, LiveFigure, the
 floor (a widget that only counts) and `interact` with pyplot drawing the same, with and without the prompt
-websocket of `tokenwerk_helpers/server.py`; and a sentence of 30 tokens typed in the decoder explorer of
-page 08. Prints medians, 95th percentiles, ratios, the first move of views just made, and which goals are met.
+websocket of `tokenwerk_helpers/jupyter/server.py`; and a sentence of 30 tokens typed in the decoder explorer
+of page 08. Prints medians, 95th percentiles, ratios, the first move of views just made, and which goals
+are met.
 
 A press is a keydown at the slider's handle, or another last letter in the line of text. Pixels have changed
 when every view says that it has painted (canvas, LiveFigure), when the new picture has loaded (`interact`),

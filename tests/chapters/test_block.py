@@ -1,0 +1,753 @@
+"""06_block: the two sums, the walk through a block, dropout, and where the norm sits."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from tokenwerk_helpers import corpus, tokenizer
+from tokenwerk_helpers.chapters.block import computation as block_computation
+from tokenwerk_helpers.chapters.block import exercises as block_exercises
+from tokenwerk_helpers.chapters.block import questions as block_questions
+from tokenwerk_helpers.chapters.block import views as block_views
+from tokenwerk_helpers.chapters.book import part_labels
+from tokenwerk_helpers.chapters.norm_placement import computation as norm_placement_computation
+from tokenwerk_helpers.chapters.norm_placement import questions as norm_placement_questions
+from tokenwerk_helpers.chapters.norm_placement import views as norm_placement_views
+from tokenwerk_helpers.chapters.norm_placement.questions import deep_and_fast, gradient_without_norm
+from tokenwerk_helpers.chapters.reading import Reading, example_story
+from tokenwerk_helpers.chapters.story import STORY
+from tokenwerk_helpers.live import style
+from tokenwerk_helpers.live.block_diagram import BlockDiagram
+from tokenwerk_helpers.live.figure import LiveFigure
+from tokenwerk_helpers.live.numbers import number
+from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask
+from tokenwerk_helpers.pretrained import Pretrained
+from tokenwerk_helpers.tools import record_norm_placement
+
+TEXT = example_story()
+
+
+def small_model(norm="pre", blocks=2, width=16, seed=0) -> Pretrained:
+    """An untrained model that reads the stories' words."""
+    words = tokenizer.train(story.text for story in corpus.stories(0, 200))
+    torch.manual_seed(seed)
+    model = Decoder(Config(len(words), 40, width, 2, blocks, norm=norm)).eval()
+    for module in model.modules():  # as after training: no two norms alike
+        if isinstance(module, nn.LayerNorm):
+            nn.init.normal_(module.weight, 1.0, 0.2)
+            nn.init.normal_(module.bias, std=0.2)
+    return Pretrained(model, words, "small")
+
+
+@pytest.fixture(scope="module")
+def model() -> Pretrained:
+    return small_model()
+
+
+# --- the two formulas --------------------------------------------------------------------------------
+
+
+def encoder_layer_like(block: Block, width: int, heads: int) -> nn.TransformerEncoderLayer:
+    """PyTorch's own layer with the weights of `block`."""
+    layer = nn.TransformerEncoderLayer(
+        width, heads, 4 * width, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+    )
+    pairs = {"self_attn.out_proj": "attn.out", "linear1": "mlp.up", "linear2": "mlp.down"}
+    for theirs, ours in (pairs | {"norm1": "norm1", "norm2": "norm2"}).items():
+        layer.get_submodule(theirs).load_state_dict(block.get_submodule(ours).state_dict())
+    qkv = [block.attn.q, block.attn.k, block.attn.v]
+    with torch.no_grad():
+        layer.self_attn.in_proj_weight.copy_(torch.cat([part.weight for part in qkv]))
+        layer.self_attn.in_proj_bias.copy_(torch.cat([part.bias for part in qkv]))
+    return layer
+
+
+def test_u_and_y_are_those_of_pytorchs_own_layer_under_a_causal_mask(model):
+    """F24: u = x + Attention(Norm1(x)), y = u + MLP(Norm2(u)), against nn.TransformerEncoderLayer."""
+    got = block_computation.read(Reading(model), "Ein kleiner Fuchs wohnt im Wald.")
+    for index, block in enumerate(model.model.blocks):
+        values = block_computation.values_of_steps(got.seen, index, "pre")
+        x = torch.tensor(values["x"])[None]
+        y = encoder_layer_like(block, 16, 2)(x, src_mask=~causal_mask(x.shape[1]))
+        assert torch.allclose(torch.tensor(values["y"])[None], y, atol=1e-5)
+        assert np.allclose(values["u"], values["x"] + values["attention"], atol=1e-6)
+        assert np.allclose(values["y"], values["u"] + values["mlp"], atol=1e-6)
+
+
+def test_the_small_example_by_hand():
+    """F24: [2, 5] -> u = [2.3, 4.8] -> y = [2.7, 4.2], with the chapter's first sum."""
+    values = block_computation.small_block(2, 5).values
+    expected = {
+        "norm1": [-1, 1], "attention": [0.3, -0.2], "u": [2.3, 4.8], "norm2": [-1, 1],
+        "mlp": [0.4, -0.6], "y": [2.7, 4.2],
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert np.allclose(values[name], value, atol=1e-4), name
+
+
+@given(st.floats(-5, 20), st.floats(-5, 50))
+def test_a_second_sum_with_x_loses_exactly_attentions_contribution(x1, x2):
+    """F25: y - y' = u - x = Attention(Norm1(x)), whatever the input."""
+    right, wrong = block_computation.small_block(x1, x2, "u"), block_computation.small_block(x1, x2, "x")
+    assert np.allclose(right.values["y"] - wrong.values["y"], right.values["attention"], atol=1e-5)
+    assert np.allclose(wrong.right_y, right.values["y"])
+
+
+def test_a_block_has_two_norms_with_numbers_of_their_own():
+    """F26: 2 (gamma and beta) x D numbers each; shared, they would be 2 D fewer."""
+    block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1))
+    count = sum(p.numel() for p in block.parameters())
+    assert sum(p.numel() for norm in (block.norm1, block.norm2) for p in norm.parameters()) == 4 * 8
+    block.norm2 = block.norm1
+    assert count - sum(p.numel() for p in block.parameters()) == 2 * 8
+    assert block_questions.norm_parameters(2 * 2 * 768).correct
+    assert [block_questions.norm_parameters(n).correct for n in (2 * 768, 768, 1)] == [False] * 3
+
+
+# --- the walk and the stream ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+def test_the_walk_ends_where_the_next_block_begins(norm):
+    model = small_model(norm)
+    got = block_computation.read(Reading(model), TEXT)
+    first = block_computation.values_of_steps(got.seen, 0, norm)
+    second = block_computation.values_of_steps(got.seen, 1, norm)
+    assert np.array_equal(list(first.values())[-1], second["x"])
+    assert np.allclose(first["x"], got.seen["embedded"][0].numpy())
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+def test_each_step_of_the_walk_has_its_picture_and_its_sentence(norm):
+    walk = block_views.BlockWalk(small_model(norm))
+    seen = set()
+    for step in block_computation.STEPS[norm]:
+        walk.set(step=step)
+        assert walk.error is None, walk.message.value
+        seen.add((walk.diagram_figure.pixels.tobytes(), walk.matrix.values.tobytes(), walk.caption.value))
+    assert len({image for image, _, _ in seen}) == len({text for _, _, text in seen})
+    assert len(seen) == len(block_computation.STEPS[norm])
+
+
+def test_the_walks_sentence_has_the_numbers_of_the_chosen_row(model):
+    walk = block_views.BlockWalk(model)
+    walk.set(block=2, step="u", position=5)
+    values = block_computation.values_of_steps(block_computation.read(Reading(model), TEXT).seen, 1, "pre")
+    for step in ("x", "attention", "u"):
+        assert number(np.linalg.norm(values[step][4])) in walk.caption.value
+    walk.set(step="norm2")
+    assert number(values["norm2"][4].std()) in walk.caption.value
+
+
+def test_a_click_on_a_row_chooses_the_position_and_the_slider_ends_with_the_text(model):
+    walk = block_views.BlockWalk(model)
+    walk.matrix.selected = 6
+    assert walk.controls["position"].value == 7 and "Position 7" in walk.caption.value
+    walk.set(text="Ein Fuchs")
+    count = len(model.tokenizer.encode("Ein Fuchs")) + 1
+    assert walk.controls["position"].max == len(walk.result.labels) == count < 7
+    assert walk.result.position == count
+    walk.reset()
+    assert walk.settings["position"] == 4 and walk.settings["text"] == TEXT
+
+
+@pytest.mark.parametrize("make", [block_views.BlockWalk, block_views.ResidualStream])
+def test_any_text_is_read_and_one_that_is_too_long_is_refused_in_words(make, model):
+    explorer = make(model)
+    for text in ("", "$x$ <b>& „ä“", "🦊", "ein " * 10):
+        explorer.set(text=text)
+        assert explorer.error is None, explorer.message.value
+        assert explorer.still()
+    explorer.set(text="ein " * 60)
+    assert "40" in explorer.message.value
+    explorer.set(text="Ein Fuchs")
+    assert explorer.message.value == ""
+
+
+def test_contributions_and_stream_are_those_of_a_forward_pass_by_hand(model):
+    ids = torch.tensor([[model.tokenizer.start, *model.tokenizer.encode(TEXT)]])
+    decoder = model.model
+    with torch.no_grad():
+        x = decoder.token_embedding(ids) + decoder.position_embedding(torch.arange(ids.shape[1]))
+        stream, added = [x], []
+        for block in decoder.blocks:
+            for part, norm in ((block.attn, block.norm1), (block.mlp, block.norm2)):
+                added.append(part(norm(x)))
+                x = x + added[-1]
+                stream.append(x)
+    result = block_views.ResidualStream(model).result
+    assert np.allclose(result.stream, torch.cat(stream).norm(dim=-1), atol=1e-5)
+    assert np.allclose(result.added, torch.cat(added).norm(dim=-1), atol=1e-5)
+    assert np.allclose(result.shares[:, 1], result.added[1] / result.stream[1])
+
+
+def test_the_stream_of_a_deep_wide_model_can_be_drawn():
+    stream = block_views.ResidualStream(small_model(blocks=6, width=48))
+    walk = block_views.BlockWalk(stream.reading.pretrained)
+    assert stream.still().width < 2 * 900
+    assert walk.matrix.values.shape[2] == block_computation.SHOWN
+    assert "ersten 32 von 48" in walk.caption.value
+
+
+def test_the_angle_between_two_lists_is_named():
+    right = np.array([1.0, 0.0])
+    assert "0°" in block_views.how_they_stand(right, 2 * right)
+    assert "180°" in block_views.how_they_stand(right, -right) and "auf" in block_views.how_they_stand(
+        right, -right
+    )
+    assert "90°" in block_views.how_they_stand(right, np.array([0.0, 3.0]))
+    assert "90°" in block_views.how_they_stand(right, np.zeros(2))
+
+
+# --- dropout -----------------------------------------------------------------------------------------
+
+
+def test_two_runs_differ_in_training_and_agree_in_eval():
+    """F28: dropout after Attention and MLP, in training only."""
+    block, x = block_computation.dropout_example(0.5)
+    block.train()
+    assert not torch.equal(block(x), block(x))
+    block.eval()
+    assert torch.equal(block(x), block(x))
+    quiet = [block_computation.drop(0.5, run, training=False).y for run in (1, 2)]
+    assert np.array_equal(*quiet) and np.array_equal(quiet[0], block_computation.drop(0.5, 1, True).quiet_y)
+    assert not np.array_equal(block_computation.drop(0.5, 1, True).y, block_computation.drop(0.5, 2, True).y)
+    for part in (block.attn, block.mlp):
+        part.train()
+        assert (part.dropout(torch.ones(100)) == 0).any()
+
+
+def test_what_is_not_dropped_is_scaled_so_that_the_mean_stays():
+    """F28: kept components are divided by 1 - p; over many runs the contribution is the same on average."""
+    for p in (0.1, 0.5):
+        result = block_computation.drop(p, 3, training=True)
+        kept = result.after != 0
+        assert np.allclose(result.after[kept], result.before[kept] / (1 - p))
+    ones = torch.ones(20_000)
+    assert nn.Dropout(0.5)(ones).mean().item() == pytest.approx(1, abs=0.05)
+    mean = np.mean(
+        [
+            block_computation.drop(0.5, run, True).after / block_computation.drop(0.5, run, True).before
+            for run in range(300)
+        ]
+    )
+    assert mean == pytest.approx(1, abs=0.1)
+
+
+# --- where the norm sits -------------------------------------------------------------------------------
+
+
+def test_all_placements_start_from_the_same_weights():
+    models = {norm: norm_placement_computation.fresh_model(norm, 3) for norm in ("pre", "post", "none")}
+    for name, weight in models["none"].named_parameters():
+        for other in ("pre", "post"):
+            assert torch.equal(models[other].get_parameter(name), weight), name
+    assert not torch.equal(
+        models["pre"].head.weight, norm_placement_computation.fresh_model("pre", 3, seed=1).head.weight
+    )
+
+
+def test_xavier_keeps_the_spread_and_small_draws_with_002():
+    up = norm_placement_computation.fresh_model("pre", 2).blocks[0].mlp.up.weight
+    assert up.std().item() == pytest.approx((2 / (64 + 256)) ** 0.5, rel=0.05)
+    small = norm_placement_computation.fresh_model("pre", 2, "small")
+    assert small.blocks[1].attn.q.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    assert small.token_embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    with pytest.raises(ValueError, match="xavier, small"):
+        norm_placement_computation.fresh_model("pre", 2, "huge")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_near_the_output_prenorms_gradient_shrinks_with_depth_and_postnorms_does_not(seed):
+    """F27: Xiong et al. 2020, at the start: like 1 / sqrt(L) for pre-norm, independent of L for post-norm."""
+    last = {
+        (norm, blocks): norm_placement_computation.gradients_at_start(norm, blocks, seed=seed)[-1]
+        for norm in ("pre", "post") for blocks in (4, 16)
+    }  # fmt: skip
+    assert 1.4 < last["pre", 4] / last["pre", 16] < 4  # about 2; one draw of weights is noisy
+    assert 0.6 < last["post", 4] / last["post", 16] < 1.6
+    assert last["post", 16] > 2 * last["pre", 16]
+
+
+def test_with_small_weights_the_picture_flips_and_without_norm_deep_nets_explode():
+    """F27: the gradients at the start depend on the initial weights."""
+    small = {
+        norm: norm_placement_computation.gradients_at_start(norm, 12, "small") for norm in ("pre", "post")
+    }
+    assert small["post"][-1] < small["pre"][-1] / 3
+    assert (
+        norm_placement_computation.gradients_at_start("none", 12)[-1]
+        > 50 * norm_placement_computation.gradients_at_start("post", 12)[-1]
+    )
+
+
+def test_with_norms_the_gradient_for_w2_is_there_at_the_start_without_the_direct_paths():
+    """What 01 says of the MLPs before the first step; what attention loses is in the prose's test."""
+    assert min(norm_placement_computation.gradients_at_start("pre", 12, residual=False)) > 0.3
+    assert max(norm_placement_computation.gradients_at_start("pre", 12, residual=False)) < 10
+
+
+@pytest.mark.parametrize("initialization", norm_placement_computation.INITIALIZATIONS)
+def test_the_caption_compares_the_gradients_as_they_were_measured_at_every_depth(initialization):
+    """F27: longer with post-norm, hardly different, or shorter: at every stop of the slider."""
+    explorer = norm_placement_views.GradientsAtStart()
+    said = set()
+    for blocks in norm_placement_computation.GRADIENT_DEPTHS:
+        explorer.set(blocks=blocks, initialization=initialization)
+        assert explorer.error is None, explorer.message.value
+        pre, post = (
+            norm_placement_computation.gradients_at_start(norm, blocks, initialization)[-1]
+            for norm in ("pre", "post")
+        )
+        caption, times = explorer.caption.value, f"{post / pre:.1f}".removesuffix(".0")
+        longer = f"Mit Post-Norm ist er {times}-mal so lang" in caption
+        shorter = f"sogar kürzer: nur {times}-mal so lang" in caption
+        much_shorter = "hat Post-Norm den kürzeren" in caption
+        alike = "unterscheiden sich Pre-Norm und Post-Norm kaum" in caption
+        assert [longer, shorter, much_shorter, alike].count(True) == 1
+        assert longer == (post > 1.5 * pre)
+        assert (shorter or much_shorter) == (post < pre / 1.5)
+        assert much_shorter == (initialization == "small")
+        said.add((longer, shorter, much_shorter, alike))
+    assert len(said) == (3 if initialization == "xavier" else 1)
+
+
+def test_gradients_at_the_start_agree_with_a_finite_difference():
+    model = norm_placement_computation.fresh_model("post", 2).double()
+    inputs, targets = next(norm_placement_computation.batches(1))
+    weight = model.blocks[1].mlp.down.weight
+    norm_placement_computation.loss_of(model, inputs, targets).backward()
+    length = weight.grad.norm().item()
+    direction, step = weight.grad / length, 1e-4
+    with torch.no_grad():
+        weight += step * direction
+        up = norm_placement_computation.loss_of(model, inputs, targets).item()
+        weight -= 2 * step * direction
+        down = norm_placement_computation.loss_of(model, inputs, targets).item()
+    assert (up - down) / (2 * step) == pytest.approx(length, rel=1e-3)
+    assert norm_placement_computation.gradients_at_start("post", 2)[-1] == pytest.approx(length, rel=1e-3)
+
+
+def test_batches_are_pieces_of_the_stories_and_their_next_words():
+    ids, count = norm_placement_computation.story_ids()
+    inputs, targets = next(norm_placement_computation.batches(0))
+    assert (
+        inputs.shape
+        == targets.shape
+        == (norm_placement_computation.BATCH, norm_placement_computation.CONTEXT)
+    )
+    assert torch.equal(inputs[:, 1:], targets[:, :-1])
+    assert int(ids.max()) == count - 1
+    assert torch.equal(next(norm_placement_computation.batches(0))[0], inputs)
+
+
+def test_counting_words_is_the_best_answer_that_ignores_the_text():
+    """The line in the picture: a model with nothing but an output bias cannot get below it."""
+    ids, count = norm_placement_computation.story_ids()
+    shares = torch.bincount(ids, minlength=count) / len(ids)
+    logits = shares.log().expand(len(ids), count)
+    loss = nn.functional.cross_entropy(logits, ids)
+    assert loss.item() == pytest.approx(norm_placement_computation.frequency_loss(), abs=1e-3)
+
+
+def test_the_learning_rate_rises_during_the_warm_up_and_then_stays():
+    run = norm_placement_computation.Run("pre", 2, 1e-3, warm_up=100)
+    assert [run.rate_at(step) for step in (0, 49, 99, 299)] == pytest.approx([1e-5, 5e-4, 1e-3, 1e-3])
+    assert norm_placement_computation.Run("pre", 2, 1e-3).rate_at(0) == 1e-3
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        norm_placement_computation.Run("post", 2, 3e-3),
+        norm_placement_computation.Run("pre", 2, 1e-3, residual=False),
+    ],
+    ids=str,
+)
+def test_the_recording_can_be_reproduced(run):
+    """F27: the first steps trained again follow the stored curve to two decimals."""
+    recorded = norm_placement_computation.recorded()[run]
+    again = norm_placement_computation.averaged(
+        loss for _step, loss in zip(range(40), norm_placement_computation.train(run))
+    )
+    assert np.allclose(again, recorded[: len(again)], atol=0.01)
+
+
+def test_every_run_is_recorded_in_full_and_nothing_else():
+    recorded = norm_placement_computation.recorded()
+    assert set(recorded) == set(norm_placement_computation.all_runs())
+    assert {len(losses) for losses in recorded.values()} == {
+        norm_placement_computation.STEPS // norm_placement_computation.EVERY
+    }
+
+
+def test_an_interrupted_recording_goes_on_where_it_stopped_and_replaces_the_old_one_only_when_complete(
+    tmp_path, monkeypatch
+):
+    runs = [norm_placement_computation.Run("pre", 1, 1e-3), norm_placement_computation.Run("post", 1, 1e-3)]
+    train, begun = norm_placement_computation.train, []
+
+    def interrupted(run):
+        begun.append(run)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return train(run)
+
+    path = tmp_path / "curves.json"
+    path.write_text("the old one", encoding="utf-8")
+    monkeypatch.setattr(norm_placement_computation, "STEPS", 10)
+    monkeypatch.setattr(record_norm_placement, "all_runs", lambda: runs)
+    monkeypatch.setattr(record_norm_placement, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        record_norm_placement.record(path)
+    assert path.read_text(encoding="utf-8") == "the old one"
+    record_norm_placement.record(path)
+    assert begun == [runs[0], runs[1], runs[1]]
+    monkeypatch.setattr(norm_placement_computation, "RECORDING", path)
+    assert set(norm_placement_computation.recorded.__wrapped__()) == set(runs)
+    assert [file.name for file in tmp_path.iterdir()] == ["curves.json"]
+
+
+def test_cutting_the_direct_paths_changes_the_training_and_leaves_no_hooks():
+    with_paths, without = (
+        next(
+            norm_placement_computation.train(
+                norm_placement_computation.Run("pre", 2, 1e-3, residual=residual)
+            )
+        )
+        for residual in (True, False)
+    )
+    assert with_paths != without
+
+
+# --- your own run --------------------------------------------------------------------------------------
+
+
+def test_training_can_be_watched_stopped_and_begun_anew():
+    async def session() -> None:
+        explorer = norm_placement_views.PlacementTraining()
+        explorer.set(blocks=2)
+        before = explorer.figure.pixels.tobytes(), explorer.caption.value
+        explorer.start.click()
+        assert explorer.start.disabled and not explorer.stop.disabled
+        for _ in range(2000):
+            await asyncio.sleep(0.005)
+            if len(explorer.losses) >= 2 * norm_placement_computation.EVERY:
+                break
+        assert (explorer.figure.pixels.tobytes(), explorer.caption.value) != before
+        assert "Dein Lauf: Schritt" in explorer.caption.value
+        assert explorer.figure.alt == explorer.caption.value
+        explorer.stop.click()
+        await asyncio.sleep(0.01)
+        stopped = len(explorer.losses)
+        await asyncio.sleep(0.2)
+        assert len(explorer.losses) == stopped < norm_placement_computation.STEPS
+        assert not explorer.start.disabled and explorer.stop.disabled
+        explorer.set(rate=3e-3)
+        assert not explorer.losses and "Dein Lauf" not in explorer.caption.value
+        explorer.close()
+
+    asyncio.run(session())
+
+
+def test_the_variant_chosen_for_the_readers_run_stands_out_and_reset_takes_it_back():
+    explorer = norm_placement_views.PlacementTraining()
+    for variant in (3, 1):
+        before = explorer.figure.pixels.tobytes()
+        explorer.set(variant=variant)
+        widths = [line.get_linewidth() for line in explorer.lines]
+        assert widths.index(max(widths)) == variant and widths.count(max(widths)) == 1
+        assert explorer.figure.pixels.tobytes() != before
+    explorer.reset()
+    assert np.argmax([line.get_linewidth() for line in explorer.lines]) == 0
+    explorer.close()
+
+
+def test_the_readers_run_follows_the_recorded_curve():
+    async def session() -> None:
+        explorer = norm_placement_views.PlacementTraining()
+        explorer.set(blocks=2)
+        explorer.set(variant=1)
+        explorer.train()
+        end = time.monotonic() + 120
+        while len(explorer.losses) < 20 and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+        explorer.close()
+        recorded = norm_placement_computation.recorded()[norm_placement_computation.Run("post", 2, 1e-3)]
+        assert np.allclose(norm_placement_computation.averaged(explorer.losses[:20]), recorded[:4], atol=0.01)
+
+    asyncio.run(session())
+
+
+def test_a_training_that_cannot_begin_leaves_the_buttons_as_they_were():
+    explorer = norm_placement_views.PlacementTraining()
+    explorer.start.click()  # no event loop runs here
+    assert "event loop" in explorer.message.value
+    assert not explorer.start.disabled and explorer.stop.disabled
+    explorer.close()
+
+
+def test_an_error_in_the_training_is_said_in_words(monkeypatch):
+    def broken(run):
+        yield 5.0
+        raise RuntimeError("no more memory")
+
+    async def session() -> None:
+        explorer = norm_placement_views.PlacementTraining()
+        monkeypatch.setattr(norm_placement_views, "train", broken)
+        explorer.train()
+        await asyncio.sleep(0.05)
+        assert "no more memory" in explorer.message.value
+        assert not explorer.start.disabled
+
+    asyncio.run(session())
+
+
+def test_the_caption_names_who_did_not_learn():
+    """F27: every figure of the caption is the mean of the last 20 recorded steps."""
+    explorer = norm_placement_views.PlacementTraining()
+    for blocks in norm_placement_computation.DEPTHS:
+        for rate in norm_placement_computation.RATES:
+            explorer.set(blocks=blocks, rate=rate)
+            assert explorer.error is None, explorer.message.value
+            ends = [
+                np.mean(norm_placement_computation.recorded()[run][-4:])
+                for run in norm_placement_computation.runs_at(blocks, rate)
+            ]
+            verdict = explorer.caption.value.partition("Wörterzählen: ")[2]
+            for name, end in zip(norm_placement_views.variant_names(), ends):
+                assert f"{name} {end:.2f}" in explorer.caption.value
+            assert bool(verdict) == any(end > 3.07 for end in ends)
+            assert all(end < 2 or end > 4.3 for end in ends), "learned or stuck: nothing in between"
+
+
+# --- every control, every view ---------------------------------------------------------------------------
+
+
+def picture(explorer) -> tuple:
+    views = [view for row in explorer.rows for view in row]
+    return tuple(
+        v.pixels.tobytes() if isinstance(v, LiveFigure) else (v.values.tobytes(), v.selected) for v in views
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        block_views.SmallBlock,
+        lambda: block_views.BlockWalk(small_model()),
+        lambda: block_views.ResidualStream(small_model()),
+        block_views.DropoutRuns,
+        norm_placement_views.GradientsAtStart,
+        norm_placement_views.PlacementTraining,
+    ],
+    ids=["small", "walk", "stream", "dropout", "gradients", "training"],
+)
+def test_every_control_moves_the_picture_and_the_caption_over_its_whole_range(make):
+    explorer = make()
+    start = picture(explorer), explorer.caption.value
+    for name, control in explorer.controls.items():
+        if name == "text":
+            ends = ["Ein Reh.", TEXT]
+        elif isinstance(control.value, bool):
+            ends = [True, False]
+        elif options := getattr(control, "options", None):
+            ends = [
+                option[1] if isinstance(option, tuple) else option for option in (options[0], options[-1])
+            ]
+        else:
+            ends = [control.min, control.max]
+        seen = set()
+        for end in ends:
+            explorer.set(**{name: end})
+            assert explorer.error is None, explorer.message.value
+            seen.add((picture(explorer), explorer.caption.value))
+        assert len({image for image, _ in seen}) == len({text for _, text in seen}) == 2, name
+        explorer.reset()
+    assert (picture(explorer), explorer.caption.value) == start
+
+
+def test_equal_components_have_a_sentence_of_their_own():
+    explorer = block_views.SmallBlock()
+    explorer.set(x1=3, x2=3)
+    assert "nichts zu sammeln" in explorer.caption.value
+    explorer.set(second="x")
+    assert "aus Versehen" in explorer.caption.value
+
+
+@pytest.mark.parametrize("placement", ["pre", "post", "none"])
+def test_the_drawn_block_lights_one_part_and_keeps_the_order(placement):
+    live = LiveFigure(8, 1.3)
+    live.figure.set_layout_engine("none")
+    diagram = BlockDiagram(live.figure.add_axes((0, 0, 1, 1)), part_labels(), placement)
+    places = diagram.middle
+    assert places["x"] < places["attention"] < places["sum1"] < places["u"] < places["mlp"] < places["y"]
+    if placement == "pre":
+        assert places["norm1"] < places["attention"] and places["norm2"] < places["mlp"]
+    if placement == "post":
+        assert places["sum1"] < places["norm1"] < places["u"] and places["sum2"] < places["norm2"]
+    diagram.light("attention")
+    faces = {name: style.to_hex(shape.get_facecolor()) for name, shape in diagram.shapes.items()}
+    assert [name for name, face in faces.items() if face != style.LIGHT.paper] == ["attention"]
+    assert faces["attention"] == style.ROLES["attention"]
+
+
+# --- questions and the exercise ---------------------------------------------------------------------------
+
+
+def test_the_guesses_know_right_from_wrong():
+    assert block_questions.ten_times_the_input([20.7, 49.2]).correct
+    for answer in ([27, 42], [20.4, 49.4], [2.7, 4.2], [1]):
+        assert block_questions.ten_times_the_input(answer).correct is False
+    assert [block_questions.what_is_missing(i).correct for i in range(4)] == [False, True, False, False]
+    assert [block_questions.dropout_in_eval(i).correct for i in range(3)] == [False, True, False]
+    assert [block_questions.contribution_beside_the_stream(i).correct for i in range(3)] == [
+        False,
+        False,
+        True,
+    ]
+    assert [gradient_without_norm(i).correct for i in range(3)] == [False, False, True]
+
+
+def test_the_question_about_contributions_measures_what_the_view_shows():
+    """Its option beside the mean over positions, blocks and parts that the view draws."""
+    stream = block_views.ResidualStream()
+    assert stream.settings["text"] == STORY
+    assert block_questions.RELATIVE[2] == pytest.approx(stream.result.shares.mean(), abs=0.3)
+    stream.close()
+
+
+def test_the_question_about_the_gradient_without_norm_has_the_views_numbers():
+    view = norm_placement_views.GradientsAtStart()
+    view.set(blocks=12)
+    last = {norm: gradients[-1] for norm, gradients in view.result.gradients.items()}
+    assert last["none"] > 100 * last["post"]
+    view.close()
+
+
+def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
+    curves = {
+        norm: norm_placement_computation.recorded()[norm_placement_computation.Run(norm, 12, 1e-3)]
+        for norm in ("pre", "post")
+    }
+    learned = tuple(np.mean(curves[norm][-4:]) < 3.07 for norm in ("pre", "post"))
+    right = [(True, True), (True, False), (False, True)].index(learned)
+    assert [deep_and_fast(i).correct for i in range(3)] == [i == right for i in range(3)]
+
+
+def test_every_guess_can_be_shown_and_judged():
+    guesses = [
+        block_questions.guess_ten_times(),
+        block_questions.guess_second_sum(),
+        block_questions.guess_norm_parameters(),
+        block_questions.guess_dropout(),
+        block_questions.guess_contribution(),
+        norm_placement_questions.guess_deep(),
+        norm_placement_questions.guess_no_norm(),
+    ]
+    for guess in guesses:
+        assert guess.judge().correct is None
+        guess.answer.value = 0 if guess.kind == "choice" else "[1, 2]" if guess.kind == "vector" else "1"
+        assert guess.judge().correct is False
+
+
+def leak(block, x):
+    u = x + block.attn(block.norm1(x), torch.ones(x.shape[1], x.shape[1], dtype=torch.bool))
+    return u + block.mlp(block.norm2(u))
+
+
+def leak_otherwise(block, x):
+    return block(x) + x.mean(dim=1, keepdim=True)
+
+
+def post(block, x):
+    u = block.norm1(x + block.attn(x))
+    return block.norm2(u + block.mlp(u))
+
+
+def second_takes_x(block, x):
+    u = x + block.attn(block.norm1(x))
+    return x + block.mlp(block.norm2(u))
+
+
+def shared_norm(block, x):
+    u = x + block.attn(block.norm1(x))
+    return u + block.mlp(block.norm1(u))
+
+
+def no_first_path(block, x):
+    u = block.attn(block.norm1(x))
+    return u + block.mlp(block.norm2(u))
+
+
+def no_second_path(block, x):
+    u = x + block.attn(block.norm1(x))
+    return block.mlp(block.norm2(u))
+
+
+def no_paths(block, x):
+    return block.mlp(block.norm2(block.attn(block.norm1(x))))
+
+
+def normed_path(block, x):
+    x = block.norm1(x)
+    u = x + block.attn(x)
+    return u + block.mlp(block.norm2(u))
+
+
+def in_place(block, x):
+    x += block.attn(block.norm1(x))
+    x += block.mlp(block.norm2(x))
+    return x
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (post, "Post-Norm"),
+        (second_takes_x, "Summe nimmt x"),
+        (shared_norm, "Norm₁ wird zweimal"),
+        (no_first_path, "erste direkte Weg fehlt"),
+        (no_second_path, "zweite direkte Weg fehlt"),
+        (no_paths, "Beide direkten Wege"),
+        (normed_path, "läuft Norm₁(x)"),
+        (leak, "spätere Positionen"),
+        (leak_otherwise, "sickern durch"),
+        (in_place, "verändert x"),
+        (lambda block, x: x + block.attn(block.norm1(x)), "Das ist u"),
+        (lambda block, x: x[:, 0], "Form von x"),
+        (lambda block, x: 3, "Form von x"),
+        (lambda block, x: 2 * x, "Zeichen für Zeichen"),
+    ],
+)
+def test_the_exercise_names_the_broken_property(attempt, words):
+    feedback = block_exercises.check_block_forward(attempt)
+    assert feedback.correct is False and words in feedback.text
+
+
+def test_the_mistakes_it_knows_can_be_told_apart():
+    block, x = (
+        block_exercises._random_block(),
+        torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1)),
+    )
+    with torch.no_grad():
+        outputs = [block(x), *(output for output, _message in block_exercises._mistakes(block, x))]
+    for i, one in enumerate(outputs):
+        for other in outputs[:i]:
+            assert not torch.allclose(one, other, atol=1e-3)
+
+
+def test_the_exercise_accepts_the_chapters_lines_and_knows_a_stub():
+    def chapter(block, x):
+        x = x + block.attn(block.norm1(x))
+        return x + block.mlp(block.norm2(x))
+
+    assert block_exercises.check_block_forward(lambda block, x: ...).correct is None
+    assert block_exercises.check_block_forward(lambda block, x: None).correct is None
+    assert block_exercises.check_block_forward(chapter).correct

@@ -1,0 +1,823 @@
+"""What every check of an exercise or question owes the reader, whichever chapter it belongs to."""
+
+import math
+import random
+import signal
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from IPython.core.autocall import ExitAutocall
+
+from tokenwerk_helpers import model, parameters
+from tokenwerk_helpers import sampling as samplers
+from tokenwerk_helpers.chapters.block import exercises as block_exercises
+from tokenwerk_helpers.chapters.block import questions as block_questions
+from tokenwerk_helpers.chapters.causal_mask import exercises as causal_mask_exercises
+from tokenwerk_helpers.chapters.decoder import exercises as decoder_exercises
+from tokenwerk_helpers.chapters.decoder import questions as decoder_questions
+from tokenwerk_helpers.chapters.embeddings import exercises as embeddings_exercises
+from tokenwerk_helpers.chapters.embeddings import questions as embeddings_questions
+from tokenwerk_helpers.chapters.mlp import exercises as mlp_exercises
+from tokenwerk_helpers.chapters.mlp import questions as mlp_questions
+from tokenwerk_helpers.chapters.norm_placement import questions as norm_placement_questions
+from tokenwerk_helpers.chapters.normalization import exercises as normalization_exercises
+from tokenwerk_helpers.chapters.normalization import questions as normalization_questions
+from tokenwerk_helpers.chapters.parameter_counting import exercises as parameter_counting_exercises
+from tokenwerk_helpers.chapters.parameter_counting import questions as parameter_counting_questions
+from tokenwerk_helpers.chapters.residual import exercises as residual_exercises
+from tokenwerk_helpers.chapters.residual import questions as residual_questions
+from tokenwerk_helpers.chapters.sampling import exercises as sampling_exercises
+from tokenwerk_helpers.chapters.sampling import questions as sampling_questions
+from tokenwerk_helpers.chapters.self_attention import exercises as self_attention_exercises
+from tokenwerk_helpers.chapters.self_attention import questions as self_attention_questions
+from tokenwerk_helpers.chapters.start import exercises as start_exercises
+from tokenwerk_helpers.chapters.training import exercises as training_exercises
+from tokenwerk_helpers.live import exercise as running
+from tokenwerk_helpers.live.question import Guess
+from tokenwerk_helpers.model import Block, Config
+
+# Each of them once with some answer; what matters here is what happens beside.
+CALLS = {
+    "ten_times_the_input": lambda: block_questions.ten_times_the_input([1.0, 2.0]),
+    "what_is_missing": lambda: block_questions.what_is_missing(0),
+    "norm_parameters": lambda: block_questions.norm_parameters(768),
+    "dropout_in_eval": lambda: block_questions.dropout_in_eval(0),
+    "contribution_beside_the_stream": lambda: block_questions.contribution_beside_the_stream(0),
+    "gradient_without_norm": lambda: norm_placement_questions.gradient_without_norm(0),
+    "block_forward": lambda: block_exercises.check_block_forward(Block.forward),
+    "number_of_logits": lambda: decoder_questions.number_of_logits(100),
+    "own_words_or_typed": lambda: decoder_questions.own_words_or_typed(0),
+    "saved_by_tying": lambda: decoder_questions.saved_by_tying(100),
+    "position_without_row": lambda: embeddings_questions.position_without_row(0),
+    "order_without_positions": lambda: embeddings_questions.order_without_positions(0),
+    "lists_renumbered": lambda: embeddings_questions.lists_renumbered(0),
+    "embed": lambda: embeddings_exercises.check_embed(lambda ids, tokens, positions: tokens[ids]),
+    "ten_linear_layers": lambda: mlp_questions.ten_linear_layers(0),
+    "swapped_positions": lambda: mlp_questions.swapped_positions(0),
+    "share_of_positive_neurons": lambda: mlp_questions.share_of_positive_neurons(0),
+    "mlp": lambda: mlp_exercises.check_mlp(lambda x, W1, b1, W2, b2: x),
+    "moving_outputs": lambda: normalization_questions.moving_outputs(0),
+    "layer_norm": lambda: normalization_exercises.check_layer_norm(lambda x, gamma, beta, eps: x),
+    "factor_of_double_width": lambda: parameter_counting_questions.factor_of_double_width(2.0),
+    "cost_of_heads": lambda: parameter_counting_questions.cost_of_heads(0),
+    "left_out_at_large_width": lambda: parameter_counting_questions.left_out_at_large_width(0),
+    "cost_of_own_head": lambda: parameter_counting_questions.cost_of_own_head(1.0),
+    "block_parameters": lambda: parameter_counting_exercises.check_block_parameters(lambda D: 12 * D**2),
+    "deep_net_at_a_large_rate": lambda: residual_questions.deep_net_at_a_large_rate(0),
+    "residual_step": lambda: residual_exercises.check_residual_step(lambda x, f: x + f(x)),
+    "text_under_a_limit": lambda: sampling_questions.text_under_a_limit(0),
+    "heads_merged_without_transpose": lambda: self_attention_questions.heads_merged_without_transpose(0),
+    "what_the_pronoun_is_read_from": lambda: self_attention_questions.what_the_pronoun_is_read_from(0),
+    "attention": lambda: self_attention_exercises.check_attention(lambda q, k, v: v),
+    "shifted": lambda: training_exercises.check_shifted(lambda logits, ids: 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_check_leaves_the_readers_random_numbers_alone(name):
+    before = torch.get_rng_state()
+    CALLS[name]()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+# ---- right ways and wrong ways, exercise by exercise ----
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A check with what it has to accept, the solution first, and what it has to refuse, with its words."""
+
+    check: Callable
+    right: list[Callable]
+    wrong: list[tuple[Callable, str]]
+
+
+def careful(x, f):
+    fx = f(x)
+    if fx.shape != x.shape:
+        raise ValueError("unequal shapes")
+    return x + fx
+
+
+def careful_on_the_output(x, f):
+    y = f(x)
+    assert y.shape == x.shape
+    y += x
+    return y
+
+
+def careful_with_torch(x, f):
+    return torch.stack([x, f(x)]).sum(0)  # torch itself refuses to stack unequal shapes
+
+
+def careful_with_a_slip(x, f):
+    fx = f(x)
+    if fx.shape != x.shape:
+        raise ValuError("unequal shapes")  # noqa: F821
+    return x + fx
+
+
+def careful_with_the_first_axis(x, f):
+    fx = f(x)
+    if len(fx) != len(x):
+        raise ValueError("unequal shapes")
+    return x + fx
+
+
+def careful_in_words(x, f):
+    fx = f(x)
+    if fx.shape == x.shape:
+        return x + fx
+    print("unequal shapes")
+
+
+def in_place(x, f):
+    x += f(x)
+    return x
+
+
+def norm_by_steps(x, gamma, beta, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / (centred.square().mean(-1, keepdim=True) + eps).sqrt() + beta
+
+
+def norm_by_var(x, gamma, beta, eps):
+    return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(x.var(-1, False, keepdim=True) + eps) * gamma + beta
+
+
+def norm_by_loop(x, gamma, beta, eps):
+    rows = [norm_by_var(row, gamma, beta, eps) for row in x.reshape(-1, x.shape[-1])]
+    return torch.stack(rows).view_as(x)
+
+
+def torch_norm(x, gamma, beta, eps):
+    return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)
+
+
+def torch_norm_module(x, gamma, beta, eps):
+    norm = torch.nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
+    norm.load_state_dict({"weight": gamma, "bias": beta})
+    return norm(x)
+
+
+def mlp_solution(x, W1, b1, W2, b2):
+    return F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)
+
+
+def mlp_by_formula(x, W1, b1, W2, b2):
+    hidden = x @ W1.T + b1
+    return (0.5 * hidden * (1 + torch.erf(hidden / math.sqrt(2)))) @ W2.T + b2
+
+
+def mlp_by_einsum(x, W1, b1, W2, b2):
+    hidden = torch.nn.GELU()(torch.einsum("btd,hd->bth", x, W1) + b1)
+    return torch.einsum("bth,dh->btd", hidden, W2) + b2
+
+
+def attention_solution(q, k, v):
+    return (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v
+
+
+def attention_by_einsum(q, k, v):
+    scores = torch.einsum("td,sd->ts", q, k) / q.shape[-1] ** 0.5
+    return torch.einsum("ts,sw->tw", F.softmax(scores, dim=1), v)
+
+
+def attention_by_loop(q, k, v):
+    rows = []
+    for query in q:
+        powers = torch.stack([(query @ key / math.sqrt(len(query))).exp() for key in k])
+        rows.append((powers / powers.sum())[:, None].mul(v).sum(0))
+    return torch.stack(rows)
+
+
+def mask_by_loop(T):
+    return torch.tensor([[column <= row for column in range(T)] for row in range(T)])
+
+
+def block_solution(block, x):
+    u = x + block.attn(block.norm1(x))
+    return u + block.mlp(block.norm2(u))
+
+
+def block_by_residual(block, x):
+    u = model.residual(x, block.attn(block.norm1(x)))
+    return model.residual(u, block.mlp(block.norm2(u)))
+
+
+def block_with_a_copy(block, x):
+    y = x.clone()
+    y += block.attn(block.norm1(y))
+    y += block.mlp(block.norm2(y))
+    return y
+
+
+def embed_by_loop(ids, tokens, positions):
+    return torch.stack([torch.stack([tokens[id] + positions[t] for t, id in enumerate(row)]) for row in ids])
+
+
+def embed_by_torch(ids, tokens, positions):
+    return F.embedding(ids, tokens) + F.embedding(torch.arange(ids.shape[1]), positions)
+
+
+def next_by_loop(logits):
+    last = logits[0, -1].tolist()
+    return last.index(max(last))
+
+
+def decoder_size(V, D, L, T, own_head):
+    return V * D * (1 + own_head) + T * D + L * (12 * D**2 + 13 * D) + 2 * D
+
+
+def decoder_size_by_parts(V, D, L, T, own_head):
+    block = 4 * (D * D + D) + (4 * D * D + 4 * D) + (4 * D * D + D) + 4 * D
+    return sum([V * D, T * D, *[block] * L, 2 * D, V * D if own_head else 0])
+
+
+def built_block(D):
+    return parameters.count(Block(Config(vocab_size=1, context=1, width=D, heads=1, blocks=1))).total
+
+
+def built_decoder(V, D, L, T, own_head):
+    return parameters.count_config(Config(V, T, D, heads=1, blocks=L, tie_head=not own_head)).total
+
+
+def top_k_solution(logits, k):
+    return logits.masked_fill(logits < logits.topk(min(k, len(logits))).values[-1], -math.inf)
+
+
+def top_k_by_scatter(logits, k):
+    kept = logits.topk(min(k, len(logits)))
+    return torch.full_like(logits, -math.inf).scatter(0, kept.indices, kept.values)
+
+
+def top_k_by_sorting(logits, k):
+    border = sorted(logits.tolist(), reverse=True)[:k][-1]
+    return torch.tensor([value if value >= border else -math.inf for value in logits.tolist()])
+
+
+def loss_solution(logits, ids):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+
+def loss_by_gather(logits, ids):
+    log_p = logits[:, :-1].log_softmax(-1)
+    return -log_p.gather(-1, ids[:, 1:, None]).mean()
+
+
+def loss_by_loop(logits, ids):
+    lost = []
+    for row, read in zip(logits.softmax(-1).tolist(), ids.tolist()):
+        lost += [-math.log(p[id]) for p, id in zip(row, read[1:])]
+    return sum(lost) / len(lost)
+
+
+EXERCISES = {
+    "start": Exercise(
+        start_exercises.check_mean,
+        [
+            lambda numbers: sum(numbers) / len(numbers),
+            statistics.fmean,
+            lambda numbers: torch.tensor(numbers).mean(),
+            np.mean,
+        ],
+        [(lambda numbers: numbers, "eine Liste"), (lambda numbers: len(numbers) > 1, "True oder False")],
+    ),
+    "residual": Exercise(
+        residual_exercises.check_residual_step,
+        [careful, careful_on_the_output, careful_with_torch],
+        [
+            (lambda x, f: f(x), "f(x) allein"),
+            (in_place, "verändert x selbst"),
+            (careful_with_a_slip, "„ValuError“ gibt es nicht"),
+            (careful_with_the_first_axis, "(3, 1) wurde neben x"),
+            (careful_in_words, "nichts zurück, und niemand wird gewarnt"),
+            (lambda x, f: model.residual(x, f(x)), "die Arbeit hat residual gemacht"),
+            (lambda x, f: careful(x, f).numpy(), "numpy-Array"),
+            (lambda x, f: (careful(x, f),), "Tupel aus 1 Teilen"),
+        ],
+    ),
+    "normalization": Exercise(
+        normalization_exercises.check_layer_norm,
+        [norm_by_steps, norm_by_var, norm_by_loop],
+        [
+            (torch_norm, "die Arbeit hat F.layer_norm gemacht"),
+            (torch_norm_module, "die Arbeit hat F.layer_norm gemacht"),
+            (lambda x, g, b, e: torch.layer_norm(x, x.shape[-1:], g, b, e), "hat torch.layer_norm gemacht"),
+            (lambda x, g, b, e: norm_by_steps(x, g, b, e).numpy(), "numpy-Array"),
+            (lambda x, g, b, e: x.mean(), "ohne Achsen"),
+        ],
+    ),
+    "mlp": Exercise(
+        mlp_exercises.check_mlp,
+        [mlp_solution, mlp_by_formula, mlp_by_einsum],
+        [
+            (lambda x, *tables: x + mlp_solution(x, *tables), "Du addierst x dazu"),
+            (lambda x, *tables: mlp_solution(x, *tables).mean(), "ohne Achsen"),
+            (lambda x, *tables: mlp_solution(x, *tables).numpy(), "numpy-Array"),
+        ],
+    ),
+    "self_attention": Exercise(
+        self_attention_exercises.check_attention,
+        [attention_solution, attention_by_einsum, attention_by_loop],
+        [
+            (lambda q, k, v: model.attention(q, k, v)[0], "die Arbeit hat model.attention gemacht"),
+            (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), "F.scaled_dot_product_attention"),
+            (model.attention, "Tupel aus 2 Teilen"),
+        ],
+    ),
+    "causal_mask": Exercise(
+        causal_mask_exercises.check_causal_mask,
+        [
+            lambda T: torch.ones(T, T, dtype=torch.bool).tril(),
+            mask_by_loop,
+            lambda T: torch.arange(T)[:, None] >= torch.arange(T),
+        ],
+        [
+            (model.causal_mask, "die Arbeit hat model.causal_mask gemacht"),
+            (lambda T: model.additive_mask(mask_by_loop(T)), "Maske zum Addieren"),
+            (lambda T: mask_by_loop(T).float(), "0 und 1"),
+            (lambda T: mask_by_loop(T).numpy(), "numpy-Array"),
+        ],
+    ),
+    "block": Exercise(
+        block_exercises.check_block_forward,
+        [block_solution, block_by_residual, block_with_a_copy],
+        [
+            (lambda block, x: block(x), "die Arbeit hat block(x) gemacht"),
+            (Block.forward, "die Arbeit hat block(x) gemacht"),
+            (lambda block, x: block_solution(block, x).detach().numpy(), "numpy-Array"),
+        ],
+    ),
+    "embeddings": Exercise(
+        embeddings_exercises.check_embed,
+        [
+            lambda ids, tokens, positions: tokens[ids] + positions[: ids.shape[1]],
+            embed_by_loop,
+            embed_by_torch,
+        ],
+        [
+            (lambda ids, tokens, positions: tokens[ids].add_(positions[:4]).numpy(), "numpy-Array"),
+            (lambda ids, tokens, positions: positions.add_(1)[:4] + tokens[ids], "verändert positions"),
+        ],
+    ),
+    "decoder": Exercise(
+        decoder_exercises.check_next_id,
+        [
+            lambda logits: logits[0, -1].argmax(),
+            next_by_loop,
+            lambda logits: logits[:, -1].softmax(-1).argmax(dim=-1),
+            lambda logits: np.argmax(logits[0, -1].numpy()),
+        ],
+        [
+            (lambda logits: "3", "einen Text"),
+            (lambda logits: 3.7, "eine ganze Zahl"),
+            (lambda logits: 3.0, "eine ganze Zahl"),
+            (lambda logits: logits[0, 3], "der Form (12,)"),
+            (lambda logits: logits[0, 3].argmax(), "bei sechs nicht"),
+            (lambda logits: logits[0, -1].max(), "nicht wie groß"),
+            (lambda logits: logits.mean(dim=1).argmax(), "alle Positionen mitreden"),
+            (lambda logits: logits[0, 0].argmax(), "ersten Position"),
+        ],
+    ),
+    "parameters of a block": Exercise(
+        parameter_counting_exercises.check_block_parameters,
+        [
+            lambda D: 12 * D**2 + 13 * D,
+            lambda D: torch.tensor(4 * (D * D + D) + 8 * D * D + 5 * D + 4 * D),
+            lambda D: float(decoder_size(0, D, 1, 0, False) - 2 * D),
+        ],
+        [
+            (built_block, "die Arbeit hat das echte Modell gemacht"),
+            (lambda D: True, "True oder False"),
+            (lambda D: (12 * D**2, 13 * D), "Tupel aus 2 Teilen"),
+        ],
+    ),
+    "parameters of a decoder": Exercise(
+        parameter_counting_exercises.check_decoder_parameters,
+        [decoder_size, decoder_size_by_parts, lambda *sizes: np.int64(decoder_size(*sizes))],
+        [
+            (built_decoder, "die Arbeit hat das echte Modell gemacht"),
+            (lambda *sizes: str(decoder_size(*sizes)), "einen Text"),
+        ],
+    ),
+    "sampling": Exercise(
+        sampling_exercises.check_top_k,
+        [top_k_solution, top_k_by_scatter, top_k_by_sorting],
+        [
+            (samplers.keep_top_k, "die Arbeit hat sampling.keep_top_k gemacht"),
+            (lambda logits, k: top_k_solution(logits, k).tolist(), "eine Liste"),
+            (lambda logits, k: top_k_solution(logits, k).numpy(), "numpy-Array"),
+        ],
+    ),
+    "training": Exercise(
+        training_exercises.check_shifted,
+        [loss_solution, loss_by_gather, loss_by_loop, lambda *given: loss_solution(*given).numpy()],
+        [
+            (lambda logits, ids: loss_solution(logits, ids) > 0, "True oder False"),
+            (lambda logits, ids: (loss_solution(logits, ids),), "Tupel"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_right_ways_are_right_in_each_precision_and_whatever_torchs_settings_are(name):
+    exercise, dtypes = EXERCISES[name], (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+    def in_another(way, dtype):
+        def answer(*given):
+            result = way(*given)
+            return (
+                result.to(dtype)
+                if isinstance(result, torch.Tensor) and result.is_floating_point()
+                else result
+            )
+
+        return answer
+
+    assert len(exercise.right) >= 3
+    for way in exercise.right:
+        assert exercise.check(way).correct, exercise.check(way)
+        for dtype in dtypes:
+            assert exercise.check(in_another(way, dtype)).correct, (dtype, exercise.check(way))
+        with unusual_settings():
+            assert exercise.check(way).correct, exercise.check(way)
+
+
+@contextmanager
+def unusual_settings():
+    """torch as a reader may have left it: another precision, no gradients."""
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_wrong_ways_are_refused_each_with_its_own_words(name):
+    exercise, said = EXERCISES[name], []
+    for way, words in exercise.wrong:
+        feedback = exercise.check(way)
+        assert feedback.correct is False and words in feedback.text
+        said.append(words)
+        with unusual_settings():
+            assert exercise.check(way) == feedback
+    assert len(set(said)) >= 2
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_check_says_the_same_whatever_torchs_settings_are(name):
+    usual = CALLS[name]()
+    with unusual_settings():
+        assert CALLS[name]() == usual
+
+
+def test_questions_about_gradients_have_them_even_where_they_are_switched_off(monkeypatch):
+    enabled = []
+    for module, name in ((residual_questions, "trained"), (norm_placement_questions, "gradients_at_start")):
+        compute = getattr(module, name)  # keeps its results: what matters is how it is called
+        monkeypatch.setattr(
+            module, name, lambda *of, compute=compute: enabled.append(torch.is_grad_enabled()) or compute(*of)
+        )
+    with torch.inference_mode():
+        assert residual_questions.slope_where_f_is_flat(1).correct
+        assert residual_questions.gradient_through_halving_layers(2).correct
+        assert residual_questions.deep_net_at_a_large_rate(2).correct
+        assert norm_placement_questions.gradient_without_norm(2).correct
+    assert enabled == [True] * 3
+
+
+WRONG_IN_FLOAT64 = {
+    "self_attention": (
+        lambda: self_attention_exercises.check_attention(lambda q, k, v: v.double()),
+        "fünf Schritte",
+    ),
+    "mlp": (lambda: mlp_exercises.check_mlp(lambda x, W1, b1, W2, b2: x.double()), "Zahlen"),
+    "layer_norm": (lambda: normalization_exercises.check_layer_norm(lambda x, g, b, eps: x.long()), "Zahlen"),
+    "residual_step": (
+        lambda: residual_exercises.check_residual_step(lambda x, f: f(x).double()),
+        "direkte Weg",
+    ),
+    "block_forward": (lambda: block_exercises.check_block_forward(lambda block, x: x.double()), "Formeln"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_IN_FLOAT64)
+def test_a_wrong_answer_in_another_precision_gets_words_and_no_error_of_torch(name):
+    check, word = WRONG_IN_FLOAT64[name]
+    feedback = check()
+    assert feedback.correct is False and word in feedback.text
+
+
+# ---- single exercises ----
+
+
+@pytest.mark.parametrize("attempt", [lambda logits: logits[0, -1].max(), lambda logits: logits.max()])
+def test_the_largest_logit_itself_is_not_the_next_id(attempt):
+    assert decoder_exercises.check_next_id(attempt).correct is False
+
+
+def test_keeping_the_smallest_logits_is_told_as_such():
+    def smallest(logits, k):
+        kept = logits.topk(k, largest=False)
+        return torch.full_like(logits, -math.inf).scatter(0, kept.indices, kept.values)
+
+    assert "kleinsten" in sampling_exercises.check_top_k(smallest).text
+
+
+def test_a_top_k_that_returns_nothing_for_a_large_k_is_told_so():
+    def forgetful(logits, k):
+        if k <= len(logits):
+            return logits.masked_fill(logits < logits.topk(k).values[-1], -math.inf)
+
+    feedback = sampling_exercises.check_top_k(forgetful)
+    assert feedback.correct is False and "darf sich nichts ändern" in feedback.text
+
+
+def test_a_mask_for_five_tokens_only_is_told_so():
+    def only_five(T):
+        return torch.ones(5, 5, dtype=torch.bool).tril() if T == 5 else None
+
+    feedback = causal_mask_exercises.check_causal_mask(only_five)
+    assert feedback.correct is False and "andere" in feedback.text
+
+
+def test_a_check_that_stops_says_so_below_the_question():
+    guess = Guess("?", lambda answer: 1 / 0, options=["a"])
+    guess.answer.value = 0
+    guess.button.click()
+    assert "ZeroDivisionError" in guess.reply.value
+
+
+# ---- functions that do something else than answer ----
+
+
+def reader_line(function, below):
+    """How a message names the line so many below the first one of the function."""
+    return f"in Zeile {function.__code__.co_firstlineno + below}: "
+
+
+def stopping(*_arguments):
+    raise LookupError("so far\nand no further")
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_function_that_stops_is_told_so_in_one_sentence_by_every_exercise(name):
+    feedback = EXERCISES[name].check(stopping)
+    assert feedback.correct is False
+    where = reader_line(stopping, 1)
+    assert feedback.text == f"Deine Funktion bricht ab, und zwar {where}LookupError: so far."
+
+
+def empty(*_arguments):
+    """Not yet."""
+
+
+def refusing(*_arguments):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("stub", [lambda *_arguments: None, lambda *_arguments: ..., empty, refusing])
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_stub_is_not_attempted_yet_in_every_exercise(name, stub):
+    assert EXERCISES[name].check(stub).correct is None
+
+
+def only_printing(*_arguments):
+    print("42")
+
+
+def printing_above_the_stub(*_arguments):
+    print("42")
+    return ...
+
+
+def forgetting(*_arguments):
+    answer = 42  # noqa: F841
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_print_in_place_of_return_is_no_stub_and_is_shown_all_the_same(name, capsys):
+    for function in (only_printing, printing_above_the_stub):
+        feedback = EXERCISES[name].check(function)
+        assert feedback.correct is False and "print zeigt einen Wert nur an" in feedback.text
+    assert capsys.readouterr().out == "42\n42\n"
+    feedback = EXERCISES[name].check(forgetting)
+    assert feedback.correct is False and "Gibt es ein return" in feedback.text
+
+
+def quitting(*_arguments):
+    sys.exit()
+
+
+def stopped_by_hand(*_arguments):
+    raise KeyboardInterrupt
+
+
+def endless(*_arguments):
+    while True:
+        with suppress(Exception):
+            sum(range(10))
+
+
+def endless_and_deaf(*_arguments):
+    while True:
+        try:
+            sum(range(10))
+        except:  # noqa: E722
+            continue
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_ends_that_are_no_exceptions_have_a_sentence_in_every_exercise(name, monkeypatch):
+    monkeypatch.setattr(running, "SECONDS", 0.02)
+    for function, words in (
+        (quitting, "das ganze Programm beenden"),
+        (stopped_by_hand, "Du hast angehalten"),
+        (endless, "nach 0.02 Sekunden noch nicht fertig"),
+    ):
+        feedback = EXERCISES[name].check(function)
+        assert feedback.correct is False and words in feedback.text
+
+
+def test_the_exit_of_a_notebook_does_not_end_the_kernel():
+    class Shell:
+        def ask_exit(self):
+            raise AssertionError("the kernel would end")
+
+    exit = ExitAutocall(Shell())
+    names = {"exit": exit}
+    exec("def leaving(numbers): exit()", names)
+    assert "das ganze Programm beenden" in start_exercises.check_mean(names["leaving"]).text
+    assert names["exit"] is exit
+
+
+def test_an_endless_loop_is_stopped_in_any_thread_and_even_if_it_swallows_every_exception(monkeypatch):
+    monkeypatch.setattr(running, "SECONDS", 0.02)
+    assert "noch nicht fertig" in start_exercises.check_mean(endless_and_deaf).text
+    with ThreadPoolExecutor(1) as pool:
+        assert "noch nicht fertig" in pool.submit(start_exercises.check_mean, endless).result(timeout=20).text
+
+
+def test_nothing_strikes_after_a_function_that_ends_just_in_time(monkeypatch):
+    """Whether it is done or stopped, what comes after it is left alone."""
+    monkeypatch.setattr(running, "SECONDS", 0.001)
+    for rounds in range(0, 60_000, 1_500):
+        feedback = start_exercises.check_mean(
+            lambda numbers, rounds=rounds: sum(1 for _round in range(rounds))
+        )
+        assert feedback.correct is False
+        sum(range(1000))
+    names = {thread.name for thread in threading.enumerate() if "_keep" in thread.name}
+    assert not names
+
+
+def spelling(numbers):
+    return summe(numbers)  # noqa: F821
+
+
+def too_early(numbers):
+    total += sum(numbers)  # noqa: F821
+    return total
+
+
+def below_another(numbers):
+    first = numbers[0]
+    return first + beyond(numbers)
+
+
+def beyond(numbers):
+    return numbers[99]
+
+
+def shapes(numbers):
+    return torch.ones(2) + torch.ones(3)
+
+
+def kinds(numbers):
+    return torch.ones(2, 2) @ torch.ones(2, 2).double()
+
+
+def without_end(numbers):
+    return without_end(numbers)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (spelling, reader_line(spelling, 1) + "„summe“ gibt es nicht (NameError)"),
+        (too_early, reader_line(too_early, 1) + "„total“ wird gelesen, bevor"),
+        (below_another, reader_line(beyond, 1) + "ein Index liegt hinter dem Ende (IndexError"),
+        (shapes, reader_line(shapes, 1) + "die Formen passen nicht zueinander (RuntimeError"),
+        (kinds, reader_line(kinds, 1) + "die Tensoren enthalten verschiedene Arten"),
+        (without_end, reader_line(without_end, 1) + "sie ruft sich ohne Ende selbst auf"),
+        (lambda numbers: numbers.mean(), "list hat kein „mean“ (AttributeError)"),
+        (lambda numbers: torch.men(numbers), "torch hat kein „men“ (AttributeError)"),
+        (lambda numbers: numbers / 2, "mit dieser Art von Wert geht das nicht (TypeError"),
+        (lambda numbers: 1 / 0, "geteilt durch null (ZeroDivisionError"),
+        (lambda numbers: torch.ones(2).sum(5), "diese Achse gibt es nicht (IndexError"),
+        (lambda numbers: {}["a"], "diesen Eintrag gibt es nicht (KeyError"),
+        (lambda: 1, "Deine Funktion nimmt (). Lass ihre erste Zeile"),
+        (2.0, "ohne Klammern dahinter"),
+        (lambda numbers: (number for number in numbers), "generator"),
+    ],
+)
+def test_what_went_wrong_is_said_in_words_with_the_readers_line(function, words):
+    feedback = start_exercises.check_mean(function)
+    assert feedback.correct is False and words in feedback.text
+    assert "\n" not in feedback.text and "Traceback" not in feedback.text
+
+
+def meddling(*_arguments):
+    torch.manual_seed(1)
+    random.seed(1)
+    np.random.seed(1)
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    return torch.rand(3)
+
+
+def state():
+    """Everything a check might leave changed, comparable."""
+    return (
+        torch.get_rng_state().tolist(),
+        random.getstate(),
+        np.random.get_state()[1].tolist(),
+        torch.get_default_dtype(),
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        sys.getprofile(),
+        sys.gettrace(),
+        signal.getsignal(signal.SIGINT),
+        threading.active_count(),
+        id(sys.stdout),
+        F.layer_norm,
+        model.causal_mask,
+    )
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_check_leaves_no_trace_whatever_the_function_does(name, monkeypatch):
+    monkeypatch.setattr(running, "SECONDS", 0.02)
+    before = state()
+    for function in (*EXERCISES[name].right, meddling, stopping, endless, quitting):
+        EXERCISES[name].check(function)
+        assert state() == before
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_check_answers_at_once(name):
+    solution, times = EXERCISES[name].right[0], []
+    for _time in range(3):
+        begin = time.perf_counter()
+        EXERCISES[name].check(solution)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 0.3
+
+
+def test_who_borrows_is_seen_in_his_own_thread_only():
+    """A view that uses the page's helper meanwhile does not make the reader's answer a borrowed one."""
+    over = threading.Event()
+
+    def view():
+        while not over.is_set():
+            model.causal_mask(3)
+
+    thread = threading.Thread(target=view)
+    thread.start()
+    try:
+        assert causal_mask_exercises.check_causal_mask(mask_by_loop).correct
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_function_that_stops_only_at_a_later_example_is_told_so_too():
+    assert (
+        "ZeroDivisionError"
+        in start_exercises.check_mean(lambda numbers: 2.0 if len(numbers) == 2 else 1 / 0).text
+    )
+    assert (
+        "ZeroDivisionError"
+        in parameter_counting_exercises.check_block_parameters(lambda D: 171 if D == 3 else 1 / 0).text
+    )
+    assert causal_mask_exercises.check_causal_mask(
+        lambda T: torch.ones(T, T).tril().bool() if T == 5 else T / 0
+    ).text == ("Für T = 5 stimmt es, für andere Längen nicht.")
+
+
+def test_a_later_example_without_an_answer_is_wrong_and_no_stub():
+    assert start_exercises.check_mean(lambda numbers: 2.0 if len(numbers) == 2 else None).correct is False

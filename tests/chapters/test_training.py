@@ -1,0 +1,411 @@
+"""11_training: targets, a training in the page, the stored checkpoints."""
+
+import asyncio
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tokenwerk_helpers import corpus, training
+from tokenwerk_helpers.chapters.training import computation, exercises, questions, views
+from tokenwerk_helpers.live.numbers import percent
+from tokenwerk_helpers.pretrained import load_checkpoints
+
+ODD = "Ein $\\frac$ & <b>Jan</b> 🦆 $"
+
+
+# ---- targets ----
+
+
+@pytest.fixture(scope="module")
+def targets():
+    return views.Targets()
+
+
+@pytest.mark.parametrize("text", ["Eine Ente lacht.", ODD, ""])
+def test_every_position_is_asked_for_the_token_that_comes_next(targets, text):
+    targets.set(text=text, position=0)
+    assert targets.error is None, targets.message.value
+    tokenizer = targets.reading.tokenizer
+    row = tokenizer.labels([tokenizer.start, *tokenizer.encode(text), tokenizer.end])
+    found = targets.result
+    assert list(zip(found.inputs, found.targets, strict=True)) == [
+        (row[i], row[i + 1]) for i in range(len(row) - 1)
+    ]
+    assert found.inputs[0] == "<|start|>" and found.targets[-1] == "<|end|>"
+    targets.reset()
+
+
+def test_the_caption_follows_the_position_and_stops_at_the_last_question(targets):
+    targets.reset()
+    count = len(targets.result.inputs)
+    captions = []
+    for position in range(count + 2):
+        targets.set(position=position)
+        captions.append(targets.caption.value)
+        place = min(position, count - 1)
+        assert f"An Position {place} hat" in captions[-1]
+        assert f"Antwort ist „{targets.result.targets[place]}“" in captions[-1]
+    assert len(set(captions)) == count
+    assert captions[0].startswith(f"Mit dem Start-Token sind es {count} Token und {count} Fragen.")
+    targets.set(text="")
+    assert targets.caption.value.startswith("Das Start-Token allein ist schon eine Frage.")
+    targets.reset()
+
+
+def test_too_long_a_text_gets_words_and_the_picture_stays(targets):
+    targets.reset()
+    image = targets.figure.pixels.tobytes()
+    targets.set(text="die Ente " * 200)
+    assert "Kürze den Text" in targets.message.value and targets.figure.pixels.tobytes() == image
+    targets.reset()
+    assert targets.message.value == ""
+
+
+# ---- the stored checkpoints ----
+
+
+@pytest.fixture(scope="module")
+def checkpoints():
+    return list(load_checkpoints())
+
+
+@pytest.fixture(scope="module")
+def scrubber(checkpoints):
+    return views.Scrubber(checkpoints=checkpoints)
+
+
+def test_the_map_is_the_attention_of_the_model_at_that_step(scrubber, checkpoints):
+    scrubber.reset()
+    ids = torch.tensor([scrubber.reading.ids(scrubber.settings["text"])])
+    for checkpoint, block, head in ((checkpoints[0], 1, 1), (checkpoints[5], 2, 3), (checkpoints[-1], 2, 4)):
+        scrubber.set(step=checkpoint.step, block=block, head=head)
+        assert scrubber.error is None, scrubber.message.value
+        attn, seen = checkpoint.model.blocks[block - 1].attn, []
+        handle = attn.register_forward_hook(lambda _m, inputs, _o, seen=seen: seen.append(inputs[0]))
+        with torch.no_grad():
+            checkpoint.model(ids)
+            handle.remove()
+            T, width = ids.shape[1], attn.q.weight.shape[0] // 4
+            own = slice((head - 1) * width, head * width)
+            q, k = attn.q(seen[0])[0, :, own], attn.k(seen[0])[0, :, own]
+            scores = (q @ k.T / math.sqrt(width)).masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+        assert np.allclose(scrubber.matrix.values[0], scores.softmax(-1), atol=1e-5)
+        best = int(scores[-1].argmax())
+        assert f"auf „{scrubber.result.labels[best]}“" in scrubber.caption.value
+
+
+def test_every_step_shows_what_was_measured_then(scrubber, checkpoints):
+    scrubber.reset()
+    captions = set()
+    for place, checkpoint in enumerate(checkpoints):
+        scrubber.set(step=checkpoint.step)
+        metrics, caption = checkpoint.metrics, scrubber.caption.value
+        assert f"Schritt {checkpoint.step}: Verlust {round(metrics['loss'], 2):g};" in caption
+        for name, word in (("pronoun", "Pronomen"), ("giver", "Namen"), ("copy", "Abgeschriebenes")):
+            assert f"{word} {percent(metrics[name])}" in caption
+        assert all(list(mark.get_xdata()) == [place, place] for mark in scrubber.marks)
+        captions.add(caption)
+    assert len(captions) == len(checkpoints)
+
+
+def test_the_text_is_continued_by_the_model_of_that_step(scrubber, checkpoints):
+    scrubber.reset()
+    tokenizer = scrubber.reading.tokenizer
+    for checkpoint in (checkpoints[2], checkpoints[-1]):
+        scrubber.set(step=checkpoint.step)
+        ids, new = scrubber.reading.ids(scrubber.settings["text"]), []
+        while len(new) < 6 and tokenizer.end not in new:
+            with torch.no_grad():
+                new.append(int(checkpoint.model(torch.tensor([[*ids, *new]]))[0, -1].argmax()))
+        assert scrubber.result.text == tokenizer.decode(id for id in new if id != tokenizer.end)
+
+
+def test_copying_appears_between_step_800_and_1600_and_after_pronouns_and_names(scrubber, checkpoints):
+    copying = {c.step: c.metrics["copy"] for c in checkpoints}
+    assert copying[800] < 0.2 and copying[1600] > 0.9
+    first = {
+        name: next(c.step for c in checkpoints if c.metrics[name] > 0.9) for name in views.Scrubber.SHOWN
+    }
+    assert first["pronoun"] < first["giver"] < first["copy"]
+    # And it is to be seen: the text of the page is continued rightly only afterwards.
+    scrubber.reset()
+    assert scrubber.result.text.startswith(" lomi rafu")
+    scrubber.set(step=400)
+    assert not scrubber.result.text.startswith(" lomi rafu")
+    scrubber.reset()
+
+
+def test_the_legend_stands_where_no_curve_runs(scrubber):
+    scrubber.reset()
+    scrubber.figure.still()
+    ability = scrubber.figure.figure.axes[1]
+    box = ability.get_legend().get_window_extent()
+    for curve in ability.get_lines():
+        path = curve.get_transform().transform_path(curve.get_path())
+        assert not path.intersects_bbox(box, filled=False), curve.get_label()
+
+
+def test_every_control_moves_the_scrubber_and_any_text_is_read(scrubber):
+    scrubber.reset()
+    for name, value in {"text": "Jan", "block": 1, "head": 1, "step": 0}.items():
+        before = scrubber.matrix.values.tobytes(), scrubber.caption.value
+        scrubber.set(**{name: value + 1 if value == scrubber.settings[name] else value})
+        assert scrubber.error is None, scrubber.message.value
+        assert (scrubber.matrix.values.tobytes(), scrubber.caption.value) != before, name
+        scrubber.reset()
+    for text in (ODD, ""):
+        scrubber.set(text=text)
+        assert scrubber.error is None, scrubber.message.value
+    scrubber.set(text="die Ente " * 200)
+    assert "Kürze den Text" in scrubber.message.value
+    scrubber.reset()
+
+
+# ---- a training in the page ----
+
+
+@pytest.fixture(scope="module")
+def live():
+    return views.LiveTraining()
+
+
+async def until(condition, seconds=120):
+    end = asyncio.get_running_loop().time() + seconds
+    while not condition() and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.005)
+    assert condition()
+
+
+def click(button, live):
+    button.click()
+    assert live.error is None, live.message.value
+
+
+def test_before_the_first_step_the_caption_tells_what_blind_guessing_costs(live):
+    live.reset()
+    assert live.uniform == pytest.approx(math.log(len(live.reading.tokenizer)))
+    assert f"{live.uniform:.2f}" in live.caption.value and "Noch nicht trainiert" in live.caption.value
+
+
+def test_the_training_can_be_stopped_goes_on_and_begins_anew_with_other_settings(live):
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 6)
+        assert "Schritt 5: Trainingsverlust" in live.caption.value
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+        stopped = len(live.curve.steps)
+        assert live.curve.steps == list(range(1, stopped + 1))
+        assert f"Schritt {stopped}:" in live.caption.value
+        assert f"Nach Schritt {stopped} schreibt es: {live.sample()}" in live.caption.value
+        await asyncio.sleep(0.2)
+        assert len(live.curve.steps) == live.training.step == stopped
+        click(live.start, live)  # the same settings: it goes on
+        await until(lambda: len(live.curve.steps) >= stopped + 2)
+        assert live.curve.steps == list(range(1, len(live.curve.steps) + 1))
+        live.set(rate=0.003)  # while it runs
+        assert live.curve.steps == [] and live.training.step == 0
+        await asyncio.sleep(0.2)
+        assert live.curve.steps == [] and not live.runner.running
+        assert "Noch nicht trainiert" in live.caption.value and "0.003" in live.caption.value
+
+    asyncio.run(session())
+
+
+def test_after_a_reset_the_same_settings_begin_anew(live):
+    async def session() -> None:
+        live.reset()
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 2)
+        click(live.halt, live)
+        await until(lambda: not live.runner.running)
+        live.reset()
+        assert live.error is None and live.curve.steps == [] and live.training.step == 0
+        assert "Noch nicht trainiert" in live.caption.value
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 1)
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(session())
+
+
+def test_the_click_is_answered_before_the_first_step_which_may_take_seconds(live):
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        live.reset()
+        click(live.start, live)
+        assert live.curve.steps == [] and live.caption.value.endswith("Das Training beginnt …")
+        click(live.halt, live)
+        await until(lambda: live.caption.value.startswith("Noch nicht trainiert"))
+        assert "beginnt" not in live.caption.value
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 5)
+        assert "beginnt" not in live.caption.value
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+        click(live.start, live)  # it goes on: nothing begins
+        assert "beginnt" not in live.caption.value
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(session())
+
+
+def test_the_curve_is_what_the_training_reports(live):
+    """The same settings trained without a page give the same losses; the loss falls from ln V."""
+
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        click(live.start, live)
+        await until(lambda: len(live.curve.steps) >= 27)
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    live.set(rate=0.0001)
+    asyncio.run(session())
+    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    losses = [next(plain) for _ in range(27)]
+    assert live.curve.train[:27] == pytest.approx([p.train_loss for p in losses], rel=1e-3)
+    assert live.curve.train[0] == pytest.approx(live.uniform, abs=0.5) and live.curve.train[26] < 5
+    assert live.curve.validation_steps == [25]
+    assert live.curve.validation[0] == pytest.approx(losses[24].validation_loss, rel=1e-3)
+    assert "Ungesehene Geschichten:" in live.caption.value
+
+
+def test_at_each_validation_it_shows_what_it_writes_while_it_trains_on(live):
+    written = {}
+
+    async def session() -> None:
+        live.set(stories=10, rate=0.01)
+        live.reset()
+        live.set(stories=10, rate=0.01)
+        click(live.start, live)
+        for step in (25, 50):
+            await until(lambda step=step: len(live.curve.steps) >= step)
+            assert live.runner.running
+            assert f"Nach Schritt {step} schreibt es:" in live.caption.value
+            written[step] = live.caption.value.partition("schreibt es: ")[2]
+        click(live.halt, live)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(session())
+    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    tokenizer = live.reading.tokenizer
+    for step in (25, 50):
+        while plain.step < step:
+            next(plain)
+        ids = [tokenizer.start]
+        while len(ids) < 19 and ids[-1] != tokenizer.end:
+            with torch.no_grad():
+                ids.append(int(plain.model(torch.tensor([ids]))[0, -1].argmax()))
+        assert written[step] == tokenizer.decode(id for id in ids[1:] if id != tokenizer.end)
+    assert written[25] != written[50]
+
+
+def test_the_floor_under_the_curve_is_that_of_ordinary_stories(live):
+    about = live.reading.pretrained.about
+    ordinary = list(corpus.stories(1, 2000))
+    tokens = sum(len(training.framed(story.text, live.reading.tokenizer)) - 1 for story in ordinary)
+    assert live.floor == pytest.approx(sum(story.nats for story in ordinary) / tokens, abs=0.004)
+    assert live.floor != about["held_out"]["floor"]
+
+
+@pytest.mark.parametrize("changed", [{"stories": 100}, {"rate": 0.03}])
+def test_each_setting_is_named_before_the_training_begins(live, changed):
+    live.reset()
+    before = live.caption.value
+    live.set(**changed)
+    assert live.error is None and live.caption.value != before
+
+
+def test_learning_by_heart_is_said_when_unseen_stories_get_worse(live):
+    curve = computation.Curve()
+    for step, validation in ((25, 2.0), (50, 1.5), (75, 1.6)):
+        curve.add(training.Progress(step, 1.0, validation, 0.01))
+    assert "auswendig" not in live.sentence(curve)
+    curve.add(training.Progress(100, 0.5, 1.9, 0.01))
+    assert "auswendig" in live.sentence(curve)
+
+
+class Broken:
+    """A training that breaks off after its first step."""
+
+    def __init__(self, model):
+        self.model, self.step = model, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.step:
+            raise RuntimeError("no more memory")
+        self.step = 1
+        return training.Progress(1, 5.0, None, 0.01)
+
+
+def test_an_error_in_the_training_is_said_in_words_and_what_was_made_stays(live):
+    async def session() -> None:
+        live.set(stories=100, rate=0.0003)
+        live.training = Broken(live.training.model)
+        live.start.click()
+        await until(lambda: not live.runner.running)
+        assert "no more memory" in live.message.value
+        assert live.curve.steps == [1] and "Schritt 1:" in live.caption.value
+
+    asyncio.run(session())
+
+
+def test_outside_a_kernel_the_training_is_refused_in_words(live):
+    live.start.click()
+    assert "RuntimeError" in live.message.value
+
+
+# ---- questions and exercise ----
+
+
+def test_the_guesses_know_right_from_wrong():
+    assert [questions.loss_at_the_start(i).correct for i in range(4)] == [False, False, True, False]
+    assert questions.predictions_of_a_text(21).correct
+    assert all(questions.predictions_of_a_text(n).correct is False for n in (1, 20, 22))
+    assert [questions.ten_stories(i).correct for i in range(3)] == [False, True, False]
+    assert [questions.learned_last(i).correct for i in range(3)] == [False, False, True]
+    assert questions.guess_last().judge().correct is None
+    for guess in (questions.guess_first_loss(), questions.guess_questions(), questions.guess_ten_stories()):
+        assert guess.judge().correct is None
+
+
+def shifted(logits, ids, reduction="mean"):
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction=reduction)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "word"),
+    [
+        (lambda logits, ids: F.cross_entropy(logits.transpose(1, 2), ids), "Nicht verschoben"),
+        (
+            lambda logits, ids: F.cross_entropy(logits[:, 1:].transpose(1, 2), ids[:, :-1]),
+            "Falsch herum verschoben",
+        ),
+        (lambda logits, ids: shifted(logits, ids, "sum"), "Das ist die Summe"),
+        (lambda logits, ids: -shifted(logits, ids), "Vorzeichen"),
+        (lambda logits, ids: F.cross_entropy(logits[:, -2], ids[:, -1]), "Nur die letzte Position"),
+        (lambda logits, ids: shifted(logits, ids, "none"), "Gesucht ist eine Zahl"),
+        (lambda logits, ids: "zwei", "Gesucht ist eine Zahl"),
+        (lambda logits, ids: shifted(2 * logits, ids), "Die Zahl weicht ab"),
+        (lambda logits, ids: F.cross_entropy(logits, ids), "bricht ab"),
+    ],
+)
+def test_the_exercise_names_the_broken_property(attempt, word):
+    feedback = exercises.check_shifted(attempt)
+    assert feedback.correct is False and word in feedback.text
+
+
+def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
+    assert exercises.check_shifted(lambda logits, ids: ...).correct is None
+    assert exercises.check_shifted(shifted).correct
+    assert exercises.check_shifted(lambda logits, ids: shifted(logits, ids).item()).correct

@@ -1,0 +1,215 @@
+"""What 06_block computes: settings in, arrays out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ...apart import Seeded, Undrawn
+from ...model import Block, Config, residual
+from ...trace import Replacement, Trace, running_with, trace
+from ..reading import Reading
+
+
+class ExampleBlock(nn.Module):
+    """The block of the example: D = 2, one position, weights small enough to follow by hand.
+
+    With a single position Attention can only look at itself, with weight 1: it is one matrix. The MLP has a
+    single hidden value, with ReLU. Both norms have gamma 1, beta 0.
+    """
+
+    def __init__(self):
+        super().__init__()
+        with Seeded(0):
+            self.norm1 = nn.LayerNorm(2)
+            self.attn = nn.Linear(2, 2, bias=False)
+            self.norm2 = nn.LayerNorm(2)
+            self.mlp = nn.Sequential(nn.Linear(2, 1, bias=False), nn.ReLU(), nn.Linear(1, 2, bias=False))
+        with torch.no_grad():
+            self.attn.weight.copy_(torch.tensor([[-0.3, 0.0], [0.0, -0.2]], dtype=torch.float32))
+            self.mlp[0].weight.copy_(torch.tensor([[-1.0, 1.0]], dtype=torch.float32))
+            self.mlp[2].weight.copy_(torch.tensor([[0.2], [-0.3]], dtype=torch.float32))
+
+    def forward(self, x: Tensor) -> Tensor:
+        u = residual(x, self.attn(self.norm1(x)))  # (..., 2)
+        return residual(u, self.mlp(self.norm2(u)))  # (..., 2)
+
+
+# ---- the small example ----
+
+
+@dataclass(frozen=True)
+class Example:
+    """The seven values of the small block by name, each  # (2,); `second` is what the second sum takes."""
+
+    values: Mapping[str, np.ndarray]
+    second: str
+    right_y: np.ndarray
+
+
+@cache
+def example_block() -> ExampleBlock:
+    """The small block, made once."""
+    with Undrawn():
+        return ExampleBlock()
+
+
+@torch.no_grad()
+def small_block(x1: float, x2: float, second: str = "u") -> Example:
+    """Walk x = [x1, x2] through the small block; `second` is "u", or "x" for the mistake."""
+    block, x = example_block(), torch.tensor([x1, x2], dtype=torch.float32)
+    n1 = block.norm1(x)
+    a = block.attn(n1)
+    u = x + a
+    n2 = block.norm2(u)
+    m = block.mlp(n2)
+    y = (u if second == "u" else x) + m
+    values = {"x": x, "norm1": n1, "attention": a, "u": u, "norm2": n2, "mlp": m, "y": y}
+    return Example({name: value.numpy() for name, value in values.items()}, second, (u + m).numpy())
+
+
+# ---- a walk through a real block ----
+
+# step -> the name of its value within a block; x is what came in
+STEPS = {
+    "pre": {
+        "x": None, "norm1": "norm1", "attention": "attn", "u": "after_attention",
+        "norm2": "norm2", "mlp": "mlp", "y": "after_mlp",
+    },
+    "post": {
+        "x": None, "attention": "attn", "sum1": "after_attention", "u": "norm1",
+        "mlp": "mlp", "sum2": "after_mlp", "y": "norm2",
+    },
+    "none": {"x": None, "attention": "attn", "u": "after_attention", "mlp": "mlp", "y": "after_mlp"},
+}  # fmt: skip
+STRONGEST = 0.95  # share of the cells whose colour is not the last of its scale
+SHOWN = 32  # components that are drawn: more would leave no room to read the tokens
+
+
+@dataclass(frozen=True)
+class Read:
+    """A text as the model reads it: the label of each token and every inner value."""
+
+    labels: list[str]
+    seen: Trace
+
+
+def read(reading: Reading, text: str) -> Read:
+    """Run the model on start token and text, and keep every inner value; ReaderMistake if it is too long."""
+    ids = reading.ids(text)
+    return Read(reading.labels(ids), trace(reading.model, torch.tensor([ids])))
+
+
+def stream_into(seen: Trace, block: int) -> Tensor:
+    """What enters a block, counted from 0.  # (T, D)"""
+    return seen["embedded" if block == 0 else f"blocks.{block - 1}"][0]
+
+
+def values_of_steps(seen: Trace, block: int, norm: str) -> dict[str, np.ndarray]:
+    """The value of each step of a block, counted from 0, by the step's name; each  # (T, D)"""
+    named = {
+        step: stream_into(seen, block) if name is None else seen[f"blocks.{block}.{name}"][0]
+        for step, name in STEPS[norm].items()
+    }
+    return {step: value.numpy() for step, value in named.items()}
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One step of a block for a whole text: `values` by step, each  # (T, D)"""
+
+    labels: list[str]
+    norm: str
+    block: int  # counted from 1
+    step: str
+    position: int  # counted from 1
+    values: Mapping[str, np.ndarray]
+
+    def row(self, step: str) -> np.ndarray:
+        """The list of the chosen position at a step.  # (D,)"""
+        return self.values[step][self.position - 1]
+
+    def length(self, step: str) -> float:
+        """How long that list is: the root of the sum of its squares."""
+        return float(np.linalg.norm(self.row(step)))
+
+
+# ---- how much each part adds ----
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The residual stream of a text: its length along the way, and the length of what each part adds."""
+
+    labels: list[str]
+    position: int  # counted from 1
+    stream: np.ndarray  # after the embedding and after each sum  # (2L + 1, T)
+    added: np.ndarray  # by Attention and MLP of each block in turn  # (2L, T)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Each contribution relative to the stream it is added to.  # (T, 2L)"""
+        return (self.added / np.maximum(self.stream[:-1], 1e-12)).T
+
+
+def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the stream and of the contributions  -> (2L + 1, T), (2L, T)."""
+    stream, added = [stream_into(seen, 0)], []
+    for block in range(blocks):
+        for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
+            added.append(seen[f"blocks.{block}.{part}"][0])
+            stream.append(seen[f"blocks.{block}.{total}"][0])
+    return tuple(torch.stack(values).norm(dim=-1).numpy() for values in (stream, added))
+
+
+# ---- dropout ----
+
+DROPOUT_WIDTH = 8
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The MLP's contribution before and after dropout, and y of this run and in eval mode; each  # (8,)"""
+
+    p: float
+    run: int
+    training: bool
+    before: np.ndarray
+    after: np.ndarray
+    y: np.ndarray
+    quiet_y: np.ndarray
+
+
+@cache
+def dropout_example(p: float) -> tuple[Block, Tensor]:
+    """A small block that drops with probability p, and its input: the same for every p.  # (1, 3, 8)"""
+    with Seeded(1) as dice:
+        block = Block(Config(vocab_size=1, context=3, width=DROPOUT_WIDTH, heads=2, blocks=1, dropout=p))
+        return block, torch.randn(1, 3, DROPOUT_WIDTH, generator=dice.generator, dtype=torch.float32)
+
+
+def thinned_out(block: Block, p: float, run: int) -> dict[str, Replacement]:
+    """What every `nn.Dropout` of the block does in train mode, by chances of our own: for `running_with`."""
+    dice = torch.Generator().manual_seed(run)
+
+    def thin_out(values: Tensor) -> Tensor:
+        return values * (torch.empty_like(values).bernoulli_(1 - p, generator=dice) / (1 - p))
+
+    return {name: thin_out for name, module in block.named_modules() if isinstance(module, nn.Dropout)}
+
+
+@torch.no_grad()
+def drop(p: float, run: int, training: bool) -> Dropped:
+    """Send the same input through the block once, the chances of `run` decide what is dropped."""
+    block, x = dropout_example(p)
+    replace = thinned_out(block, p, run) if training else {}
+    quiet_y = block.eval()(x)
+    with running_with(block, replace):
+        u = x + block.attn(block.norm1(x))
+        before = block.mlp.down(block.mlp.activation(block.mlp.up(block.norm2(u))))
+        after = block.mlp.dropout(before)
+    values = (value[0, -1].numpy() for value in (before, after, u + after, quiet_y))
+    return Dropped(p, run, training, *values)

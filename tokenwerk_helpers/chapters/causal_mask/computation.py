@@ -1,0 +1,110 @@
+"""What 05_causal_mask computes: settings in, arrays out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ... import model
+from ..reading import example_story
+
+KINDS = ("causal", "none", "window", "prefix")
+SIZED = ("window", "prefix")  # the kinds that have a width
+
+
+def mask(kind: str, T: int, width: int) -> Tensor:
+    """Who may look at whom: (T, T), boolean, True = may look.
+
+    "causal": itself and everything before. "none": everywhere, as in BERT (Devlin et al. 2019). "window":
+    itself and the `width` - 1 positions before (Child et al. 2019; that of Beltagy et al. 2020 looks to both
+    sides unless it writes text). "prefix": the first `width` positions see each other, the rest is causal
+    (Raffel et al. 2020).
+    """
+    causal = model.causal_mask(T)
+    if kind == "causal":
+        return causal
+    if kind == "none":
+        return torch.ones_like(causal)
+    if kind == "window":
+        return causal & ~causal.tril(-width)
+    if kind == "prefix":
+        allowed = causal.clone()
+        allowed[:width, :width] = True
+        return allowed
+    raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
+
+
+# ---- one head of a real model under a mask ----
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Scores, masked scores and weights of one head on one text; each  # (T, T)"""
+
+    labels: list[str]
+    allowed: np.ndarray
+    scores: np.ndarray
+    masked: np.ndarray
+    weights: np.ndarray
+    kind: str
+
+
+def _short_story() -> str:
+    return example_story().partition(".")[0] + "."
+
+
+# ---- what leaks ----
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How far each position's prediction moves when one token is exchanged.  # moved (T,)"""
+
+    labels: list[str]
+    changed: int
+    new: str
+    kind: str
+    moved: np.ndarray  # total variation distance between the predictions before and after, 0 to 1
+
+
+# The exchange to begin with: who gets a gift, up to where the name is foretold again.
+PLACE, SUBSTITUTE = 4, "Ida"  # the place counted from 1
+VISIBLE = 0.05  # a movement that a reader can see in the picture
+
+
+def _visible(moved: np.ndarray) -> int:
+    return int((moved > VISIBLE).sum())
+
+
+def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tensor) -> np.ndarray:
+    """How far every position's prediction moves if the id at `place` is exchanged: (T,), from 0 to 1.
+
+    Measured as total variation distance: half the sum of the absolute differences of the probabilities.
+    """
+    both = torch.tensor([ids, ids])
+    both[1, place] = substitute
+    with torch.no_grad():
+        before, after = decoder(both, allowed).softmax(dim=-1)  # (T, V) twice
+    return (0.5 * (before - after).abs().sum(dim=-1)).numpy()
+
+
+# ---- in the right place: before softmax ----
+
+
+@dataclass(frozen=True)
+class Places:
+    """One row of three scores, the last hidden: weights if masked before, or after softmax.  # (3,)"""
+
+    hidden: float
+    before: np.ndarray
+    after: np.ndarray
+
+
+def masked_before_and_after(hidden: float) -> Places:
+    """Weights of the scores [1, 2, hidden], the third masked before softmax and, wrongly, after it."""
+    scores = torch.tensor([1.0, 2.0, hidden], dtype=torch.float32)
+    allowed = torch.tensor([True, True, False])
+    before = model.softmax(model.hide(scores[None], allowed[None]))[0]
+    after = scores.softmax(dim=-1) * allowed
+    return Places(hidden, before.numpy(), after.numpy())

@@ -1,0 +1,307 @@
+"""Live views of 05_causal_mask."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ... import model
+from ...language import ReaderMistake, _, ngettext
+from ...live import style
+from ...live.controls import dropdown, int_slider, slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.matrix import MatrixView
+from ...live.numbers import number, percent, vector
+from ...trace import trace
+from ..reading import Reading, example_gift
+from .computation import (
+    PLACE,
+    SIZED,
+    SUBSTITUTE,
+    VISIBLE,
+    Leak,
+    Masked,
+    Places,
+    _short_story,
+    _visible,
+    mask,
+    masked_before_and_after,
+    movement,
+)
+
+
+def kind_names() -> list[tuple[str, str]]:
+    """The kinds of masks as the reader reads them."""
+    return [
+        (_("causal (GPT)"), "causal"),
+        (_("none (BERT)"), "none"),
+        (_("window"), "window"),
+        (_("prefix"), "prefix"),
+    ]
+
+
+# ---- one head of a real model under a mask ----
+
+
+class MaskLab(Explorer):
+    """Own sentence, block, head and mask: scores, masked scores, weights; the mask can be clicked."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self._own: Tensor | None = None
+        text = text or _short_story()
+        config = self.reading.model.config
+        self._build_views()
+        controls = {
+            "text": text_input(_("sentence"), text),
+            "block": int_slider(_("block"), 1, config.blocks, config.blocks),
+            "head": int_slider(_("head"), 1, config.heads, 1),
+            "kind": dropdown(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
+            "width": int_slider(_("window or prefix"), 1, 12, 3),
+            "temperature": slider(_("temperature"), 0.1, 3, 1, 0.1),
+        }
+        super().__init__(controls, [[self.scores, self.masked, self.weights]])
+        self.masked.on_edit(self.guarded(self._take_edit))
+
+    def _build_views(self) -> None:
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
+        zero = np.zeros((1, 1))
+        hidden = _("“{row}” must not look at “{column}”")
+        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √d_k"], **look)
+        self.masked = MatrixView(
+            zero, kind="diverging", titles=["+ M"], editable=True, allowed=[[True]], masked_words=hidden,
+            masked_legend=_("−∞: not allowed"), hint=_("click a cell to allow it or forbid it"), **look,
+        )  # fmt: skip
+        self.weights = MatrixView(
+            zero, titles=[_("softmax: weights")], limits=(0.0, 1.0), allowed=[[True]], masked_words=hidden,
+            words=_("“{row}” looks at “{column}” with {value}"), **look | {"digits": 2},
+        )  # fmt: skip
+
+    def compute(self, text: str, block: int, head: int, kind: str, width: int, temperature: float) -> Masked:
+        ids = self.reading.ids(text)
+        T = len(ids)
+        allowed = self._own_mask(T) if kind == "own" else mask(kind, T, width)
+        seen = trace(self.reading.model, torch.tensor([ids]), allowed)
+        scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
+        masked = model.hide(scores, allowed)
+        weights = model.softmax(masked)
+        return Masked(
+            self.reading.labels(ids), allowed.numpy(), scores.numpy(), masked.numpy(), weights.numpy(), kind
+        )
+
+    def show(self, result: Masked) -> None:
+        self.controls["width"].disabled = result.kind not in SIZED
+        names = {"rows": result.labels, "columns": result.labels}
+        largest = float(np.abs(result.scores).max()) or 1.0
+        limits = (-largest, largest)
+        self.scores.update(values=result.scores, limits=limits, **names)
+        self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
+        self.weights.update(values=result.weights, allowed=result.allowed, **names)
+
+    def sentence(self, result: Masked) -> str:
+        T = len(result.labels)
+        hidden = int((~result.allowed).sum())
+        above = result.weights[np.triu_indices(T, 1)]
+        last = result.weights[-1]
+        text = ngettext(
+            "{T} tokens: {hidden} of {all} looks is forbidden, its weight is exactly 0.",
+            "{T} tokens: {hidden} of {all} looks are forbidden, their weights are exactly 0.",
+            hidden,
+        ).format(T=T, hidden=hidden, all=T * T)
+        empty = int((~result.allowed).all(axis=1).sum())
+        if empty:
+            return text + " " + ngettext(
+                "{empty} row may look nowhere: it becomes a row of zeros, not of NaN.",
+                "{empty} rows may look nowhere: they become rows of zeros, not of NaN.",
+                empty,
+            ).format(empty=empty)  # fmt: skip
+        text += " " + _("The last token, “{token}”, looks most at “{best}”, with {share}.").format(
+            token=result.labels[-1].strip(),
+            best=result.labels[int(last.argmax())],
+            share=percent(last.max(), 1),
+        )
+        if (above > 0).any():
+            return text + " " + _("Above the diagonal there are weights: here tokens look into the future.")
+        return text
+
+    def _own_mask(self, T: int) -> Tensor:
+        if self._own is None or len(self._own) != T:
+            self._own = model.causal_mask(T)  # a start that fits the text
+        return self._own
+
+    def _take_edit(self, allowed: np.ndarray) -> None:
+        self._own = torch.from_numpy(np.array(allowed))
+        if self.controls["kind"].value == "own":
+            self.update()
+        else:
+            self.controls["kind"].value = "own"
+
+
+# ---- what leaks ----
+
+
+class LeakProbe(Explorer):
+    """Exchange one token of a text and see whose predictions move, under each kind of mask."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self.figure = LiveFigure(8.2, 3.2)
+        self._labels: list[str] | None = None
+        text = text or example_gift() + " eine Nuss. Darüber freut sich"
+        controls = {
+            "text": text_input(_("sentence"), text),
+            "position": int_slider(_("exchange token"), 2, self.reading.context, PLACE),
+            "new": text_input(_("for"), self._first_substitute(text)),
+            "kind": dropdown(_("mask"), kind_names(), "causal"),
+            "width": int_slider(_("window or prefix"), 1, 12, 3),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
+        ids = self.reading.ids(text)
+        place = min(position, len(ids)) - 1
+        substitute = self._single_token(new, like=ids[place])
+        moved = movement(self.reading.model, ids, place, substitute, mask(kind, len(ids), width))
+        return Leak(self.reading.labels(ids), place, new, kind, moved)
+
+    def _first_substitute(self, text: str) -> str:
+        """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
+        ids = self.reading.ids(text)
+        like = ids[min(PLACE, len(ids)) - 1]
+        later = [self.reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
+        fitting = (word for word in [SUBSTITUTE, *later] if word and len(self._spelled(word, like)) == 1)
+        return next(fitting, "F")  # a single letter is a token of every byte pair encoding
+
+    def _spelled(self, new: str, like: int) -> list[int]:
+        """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
+        encode, word = self.reading.tokenizer.encode, new.strip()
+        if self.reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
+            return encode(" " + word)
+        return encode(word)
+
+    def _single_token(self, new: str, like: int) -> int:
+        """The id of the typed word; ReaderMistake unless it is exactly one token."""
+        if not new.strip():
+            raise ReaderMistake(_("Type the token that is to stand there."))
+        ids = self._spelled(new, like)
+        if len(ids) != 1:
+            raise ReaderMistake(
+                ngettext(
+                    "“{new}” makes {count} token; exactly one is needed here.",
+                    "“{new}” makes {count} tokens; exactly one is needed here.",
+                    len(ids),
+                ).format(new=new, count=len(ids))
+            )
+        return ids[0]
+
+    def show(self, result: Leak) -> None:
+        self.controls["width"].disabled = result.kind not in SIZED
+        if result.labels != self._labels:
+            self._draw(result.labels)
+        shade, warning = (
+            self.figure.colour(light) for light in (style.ROLES["head"], style.ACCENTS["warning"])
+        )
+        for place, (bar, moved) in enumerate(zip(self.bars, result.moved)):
+            bar.set_height(float(moved))
+            bar.set_color(warning if place < result.changed else shade)
+        self.here.set_x(result.changed - 0.45)
+        self.figure.refresh()
+
+    @style.building()
+    def _draw(self, labels: list[str]) -> None:
+        """The picture for these tokens; the bars move, all else stays until the tokens change."""
+        self._labels = labels
+        self.figure.clear()
+        self.axes = axes = self.figure.figure.add_subplot()
+        places = range(len(labels))
+        self.bars = axes.bar(places, np.zeros(len(labels)), width=0.7)
+        self.here = axes.axvspan(-0.45, 0.45, color=style.LIGHT.grid, zorder=0)
+        axes.set_xticks(places, labels=labels, rotation=50, ha="right", rotation_mode="anchor")
+        axes.set(xlim=(-0.7, len(labels) - 0.3), ylim=(0, 1.02), ylabel=_("movement of\nthe prediction"))
+        self.figure.moving(*self.bars, self.here, axes.spines["bottom"])
+        if self.figure.dark:
+            style.paint(self.figure.figure, dark=True)
+
+    def sentence(self, result: Leak) -> str:
+        before, later = result.moved[: result.changed], result.moved[result.changed :]
+        text = _("Token {place}, “{old}”, becomes “{new}”.").format(
+            place=result.changed + 1, old=result.labels[result.changed].strip(), new=result.new.strip()
+        )
+        if result.new.strip() == result.labels[result.changed].strip("␣· "):
+            return text + " " + _("That is the same token: nothing can move.")
+        if not before.any():
+            return f"{text} {self._nothing_leaks(len(before), later)}"
+        leaks = ngettext(
+            "{leaks} of the {before} predictions before it moves as well: it has seen the future.",
+            "{leaks} of the {before} predictions before it move as well: they have seen the future.",
+            len(before),
+        ).format(leaks=np.count_nonzero(before), before=len(before))
+        if len(before) == 1:
+            leaks = _("The prediction before it moves as well: it has seen the future.")
+        seen = _("By more than {visible}: {seen} of {before}.").format(
+            visible=VISIBLE, seen=_visible(before), before=len(before)
+        )
+        return f"{text} {leaks} {seen} " + _("A loss measured like this would be cheated.")
+
+    @staticmethod
+    def _nothing_leaks(before: int, later: np.ndarray) -> str:
+        still = ngettext(
+            "The prediction before it stays exactly as it was;",
+            "The {before} predictions before it stay exactly as they were;",
+            before,
+        )
+        move = ngettext(
+            "from it on, {seen} of {later} moves by more than {visible}.",
+            "from it on, {seen} of {later} move by more than {visible}.",
+            _visible(later),
+        )
+        return f"{still} {move}".format(
+            before=before, seen=_visible(later), later=len(later), visible=VISIBLE
+        )
+
+
+# ---- in the right place: before softmax ----
+
+
+class BeforeOrAfter(Explorer):
+    """Move a score that should be hidden: masked after softmax, it still changes the visible weights."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.0, 2.9)
+        self._draw()
+        super().__init__({"hidden": slider(_("hidden score"), -4, 8, 2, 0.5)}, [[self.figure]])
+
+    compute = staticmethod(masked_before_and_after)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.subplots(1, 2, sharey=True)
+        names = [_("token 1"), _("token 2"), _("token 3\n(hidden)")]
+        self.bars, self.values = [], []
+        for ax, title, colour in zip(
+            axes,
+            (_("masked before softmax"), _("masked after softmax: wrong")),
+            (style.ROLES["attention"], style.ACCENTS["warning"]),
+        ):
+            bars = ax.bar(range(3), [0, 0, 0], color=colour, width=0.6, tick_label=names)
+            ax.set(ylim=(0, 1.12), title=title)
+            self.bars.append(bars)
+            self.values.append([ax.text(i, 0, "", ha="center", va="bottom") for i in range(3)])
+        self.figure.moving(*(b for bars in self.bars for b in bars), *(v for vs in self.values for v in vs))
+
+    def show(self, result: Places) -> None:
+        for bars, texts, weights in zip(self.bars, self.values, (result.before, result.after)):
+            for bar, text, weight in zip(bars, texts, weights):
+                bar.set_height(float(weight))
+                text.set_text(number(weight))
+                text.set_y(float(weight) + 0.02)
+        self.figure.refresh()
+
+    def sentence(self, result: Places) -> str:
+        return _(
+            "Scores 1, 2 and, hidden, {hidden}. Masked before softmax the weights are {before}, whatever is "
+            "hidden. Masked afterwards they are {after}: together only {total}, and the hidden score "
+            "shines through."
+        ).format(
+            hidden=number(result.hidden, 1), before=vector(result.before), after=vector(result.after),
+            total=number(result.after.sum()),
+        )  # fmt: skip

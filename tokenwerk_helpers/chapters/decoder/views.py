@@ -1,0 +1,293 @@
+"""Live views of 08_decoder."""
+
+import math
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+import torch
+
+from ... import corpus, sampling, training
+from ...language import _, ngettext
+from ...live import style
+from ...live.controls import checkbox, dropdown, int_slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.matrix import MatrixView
+from ...live.numbers import number, percent, percent_label
+from ...trace import ablate, running_with
+from ..reading import Reading, example_gift, example_story
+from .computation import (
+    LAYER_TOP,
+    LIMIT,
+    PARTS,
+    STORIES,
+    TOP,
+    Ablated,
+    Generated,
+    Prediction,
+    continued,
+    greedy,
+    predict,
+    shown_layers,
+)
+
+# ---- logits at each position, and what each layer would answer ----
+
+
+class NextToken(Explorer):
+    """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        text = text or example_story().rpartition(" sie")[0]
+        config = self.reading.model.config
+        self.logits = MatrixView(
+            np.zeros((1, TOP)), kind="diverging", digits=1, cell_size=34, row_axis=_("position"),
+            column_axis=_("candidate"), words=_("After “{row}”, “{column}” has the logit {value}"),
+        )  # fmt: skip
+        self.figure = LiveFigure(8.6, 2.5)
+        self.layers = shown_layers(config.blocks + 1)
+        self._draw_layers(config.blocks + 1)
+        controls = {
+            "text": text_input(_("sentence"), text),
+            "position": int_slider(_("seen from token"), 1, config.context, len(self.reading.ids(text))),
+        }
+        super().__init__(controls, [[self.logits], [self.figure]])
+        self.follow_clicks(self.logits, "position")
+
+    def compute(self, text: str, position: int) -> Prediction:
+        return predict(self.reading, text, position)
+
+    def _draw_layers(self, count: int) -> None:
+        axes = np.atleast_1d(self.figure.figure.subplots(1, len(self.layers), sharey=True))
+        self.bars, self.names = [], []
+        for layer, ax in zip(self.layers, axes):
+            last = layer == count - 1
+            ax.set_title(_layer_name(layer, count))
+            ax.set(xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
+            ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
+            colour = style.ROLES["head"] if last else style.ROLES["residual"]
+            bars = ax.barh(range(LAYER_TOP), np.zeros(LAYER_TOP), color=colour, height=0.72)
+            names = [ax.text(0.02, i, "", va="center", fontsize=style.SMALL_SIZE) for i in range(LAYER_TOP)]
+            self.bars.append(bars)
+            self.names.append(names)
+        moving = [artist for group in (*self.bars, *self.names) for artist in group]
+        self.figure.moving(*moving)
+
+    def show(self, result: Prediction) -> None:
+        self.logits.update(
+            values=result.logits, rows=result.labels, columns=result.candidates, selected=result.position,
+        )  # fmt: skip
+        ink = self.figure.colour(style.LIGHT.ink)
+        for bars, names, layer in zip(self.bars, self.names, self.layers):
+            # The last layer's bars are light in both themes.
+            light = layer == len(result.layers) - 1
+            on_bar = "#000000" if light else self.figure.colour(style.LIGHT.paper)
+            for bar, name, (token, share) in zip(bars, names, result.layers[layer]):
+                bar.set_width(share)
+                name.set_text(f"{token}  {percent_label(share)}")
+                inside = share > 0.55  # a long bar has the room, beside it there is none
+                name.set_x(0.03 if inside else share + 0.02)
+                name.set_color(on_bar if inside else ink)
+        self.figure.refresh()
+
+    def sentence(self, result: Prediction) -> str:
+        best, second = result.candidates[:2]
+        p, q = result.probabilities[:2]
+        text = ngettext(
+            "{T} token gives {T} row of {V} logits.",
+            "{T} tokens give {T} rows of {V} logits each.",
+            len(result.labels),
+        ).format(T=len(result.labels), V=result.vocab_size)
+        text += " " + _(
+            "After token {place}, “{token}”, the most probable next token is “{best}” ({p}), then “{second}” "
+            "({q})."
+        ).format(
+            place=result.position + 1, token=result.labels[result.position], best=best, p=percent(p),
+            second=second, q=percent(q),
+        )  # fmt: skip
+        agree = [answers[0][0] == best for answers in result.layers]
+        # Where several tokens are alike, even the last layer may name another of them.
+        first = next((i for i in range(len(agree)) if all(agree[i:])), len(agree) - 1)
+        return text + " " + _("From here on this answer leads: {layer}.").format(
+            layer=_layer_name(first, len(result.layers))
+        )  # fmt: skip
+
+
+def _layer_name(layer: int, count: int) -> str:
+    if layer == 0:
+        return _("embeddings only")
+    if layer == count - 1:
+        return _("after block {block} (answer)").format(block=layer)
+    return _("after block {block}").format(block=layer)
+
+
+# ---- generation, one token at a time ----
+
+
+class Generation(Explorer):
+    """Continue a text step by step: the last position decides, its best token is appended, and again."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self._greedy = lru_cache(maxsize=64)(lambda text: greedy(self.reading, text))
+        self.figure = LiveFigure(7.4, 2.9)
+        self._draw()
+        controls = {
+            "text": text_input(_("beginning"), text or example_gift()),
+            "steps": int_slider(_("tokens appended"), 0, LIMIT, 3),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, steps: int) -> Generated:
+        return continued(self.reading, text, steps, self._greedy(text))
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12))
+        axes.set_xticks([])
+        axes.set_ylabel(_("probability"))
+        axes.set_title(_("the next token: the ten most probable"))
+        self.bars = axes.bar(range(TOP), np.zeros(TOP), color=style.ROLES["head"], width=0.7)
+        self.names = [
+            axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(TOP)
+        ]
+        self.names[0].set_fontweight("bold")  # the one that is appended
+        self.figure.moving(*self.bars, *self.names)
+
+    def show(self, result: Generated) -> None:
+        for bar, name, (token, share) in zip(self.bars, self.names, result.candidates):
+            bar.set_height(share)
+            name.set_text(f"{token}\n{percent_label(share)}")
+            name.set_y(share + 0.01)
+        self.figure.refresh()
+
+    def sentence(self, result: Generated) -> str:
+        text = ngettext(
+            "After {steps} step: {prompt} | {continuation}",
+            "After {steps} steps: {prompt} | {continuation}",
+            result.steps,
+        ).format(steps=result.steps, prompt=result.prompt, continuation=result.continuation)
+        if result.reason == "end":
+            return text + "\n" + _("The model has chosen the end token: the story is over.")
+        if result.reason == "limit":
+            ending = _("The limit of {limit} tokens is reached: broken off, not finished.")
+            return text + "\n" + ending.format(limit=LIMIT)
+        token, share = result.candidates[0]
+        return text + "\n" + _(
+            "The last position decides: next comes “{token}” with {share}. "
+            "{used} of {context} positions are used."
+        ).format(token=token, share=percent(share), used=result.used, context=result.context)  # fmt: skip
+
+
+# ---- the ablation board ----
+
+
+class AblationBoard(Explorer):
+    """Switch parts of the trained model off: its loss on held-out stories and its text change at once."""
+
+    def __init__(self, pretrained=None, prompt: str | None = None):
+        self.reading = Reading(pretrained)
+        self.prompt = prompt or example_gift()
+        told = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
+        rows = [(training.framed(story.text, self.reading.tokenizer), story.nats) for story in told]
+        fitting = [(row, nats) for row, nats in rows if len(row) <= self.reading.context + 1]
+        # Padding is cheap here and one batch is one run of the model.
+        self.batch = training.batch([row for row, _nats in fitting])
+        self.floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
+        self.intact = self._loss({})
+        self.figure = LiveFigure(7.6, 2.6)
+        self._draw()
+        config = self.reading.model.config
+        heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
+        heads += [
+            (_("block {block}, head {head}").format(block=b + 1, head=h + 1), (b, h))
+            for b in range(config.blocks)
+            for h in range(config.heads)
+        ]
+        controls = {name: checkbox(part_names()[name]) for name in PARTS}
+        controls["head"] = dropdown(_("one head off"), heads, ())
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:
+        off = [name for name in PARTS if parts.get(name)]
+        replace = ablate(self.reading.model, *off, heads=[head] if head else [])
+        names = [part_names()[name] for name in off]
+        if head:
+            names.append(_("block {block}, head {head}").format(block=head[0] + 1, head=head[1] + 1))
+        vocab_size = self.reading.model.config.vocab_size
+        return Ablated(
+            names, self._loss(replace), self.intact, self.floor, math.log(vocab_size), self._text(replace)
+        )
+
+    def _loss(self, replace) -> float:
+        with torch.no_grad(), running_with(self.reading.model, replace):
+            return float(training.loss(self.reading.model, self.batch))
+
+    def _text(self, replace, count: int = 14) -> str:
+        end = getattr(self.reading.tokenizer, "end", None)
+        with running_with(self.reading.model, replace):
+            steps = sampling.generate(
+                self.reading.model, self.reading.ids(self.prompt), count, temperature=0, eos=end
+            )
+            ids = [step.id for step in steps if step.id != end]
+        return self.prompt + self.reading.tokenizer.decode(ids)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        self.names = [
+            _("floor of the grammar"),
+            _("intact"),
+            _("with this switched off"),
+            _("all tokens alike"),
+        ]
+        colours = [style.LIGHT.grid, style.LIGHT.soft, style.ACCENTS["warning"], style.LIGHT.grid]
+        uniform = math.log(self.reading.model.config.vocab_size)
+        self.bars = axes.barh(
+            range(4), [self.floor, self.intact, self.intact, uniform], color=colours, height=0.62
+        )
+        axes.set_yticks(range(4), labels=self.names)
+        axes.invert_yaxis()
+        axes.set_xlim(0, 16)
+        axes.set_xlabel(
+            _("loss on {count} held-out stories (nats per token)").format(count=len(self.batch.ids))
+        )
+        for i, value in enumerate((self.floor, self.intact, None, uniform)):
+            if value is not None:
+                axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)
+        self.value = axes.text(0, 2, "", va="center", fontsize=style.SMALL_SIZE)
+        self.figure.moving(self.bars[2], self.value)
+
+    def show(self, result: Ablated) -> None:
+        self.bars[2].set_width(min(result.loss, 15))
+        self.value.set_text(number(result.loss))
+        self.value.set_x(min(result.loss, 15) + 0.1)
+        self.figure.refresh()
+
+    def sentence(self, result: Ablated) -> str:
+        if not result.off:
+            text = _("Nothing is switched off: loss {loss}, the floor is {floor}.").format(
+                loss=number(result.loss), floor=number(result.floor)
+            )
+        else:
+            text = _("Off: {parts}. The loss goes from {intact} to {loss}.").format(
+                parts=", ".join(result.off), intact=number(result.intact), loss=number(result.loss)
+            )
+            if result.loss > result.uniform:
+                text += " " + _("That is worse than guessing blindly ({uniform}).").format(
+                    uniform=number(result.uniform)
+                )
+            elif result.loss - result.intact < 0.02:
+                text += " " + _("The model hardly misses it on these stories.")
+        return text + "\n" + _("It continues like this: {text}").format(text=result.text)
+
+
+def part_names() -> dict[str, str]:
+    """The parts that can be switched off, as the reader reads them."""
+    return {
+        "attention": _("attention off"),
+        "mlp": _("MLP off"),
+        "residual": _("residual path off"),
+        "norms": _("norms off"),
+        "positions": _("positions off"),
+    }

@@ -1,0 +1,27 @@
+"""07_embeddings: what its notebook uses."""
+
+from .computation import sine_table
+from .exercises import check_embed
+from .questions import (
+    guess_likeness,
+    guess_merge,
+    guess_missing_row,
+    guess_order,
+    guess_renumbered,
+    guess_sum,
+)
+from .views import Merges, PositionTables, SlidingWindow
+
+__all__ = [
+    "Merges",
+    "PositionTables",
+    "SlidingWindow",
+    "check_embed",
+    "guess_likeness",
+    "guess_merge",
+    "guess_missing_row",
+    "guess_order",
+    "guess_renumbered",
+    "guess_sum",
+    "sine_table",
+]

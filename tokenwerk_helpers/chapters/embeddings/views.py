@@ -1,0 +1,259 @@
+"""Live views of 07_embeddings."""
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.patches import BoxStyle
+from matplotlib.path import Path
+
+from ...language import ReaderMistake, _, ngettext
+from ...live import style
+from ...live.controls import dropdown, int_slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure, Texts
+from ...live.matrix import MatrixView
+from ...live.numbers import number
+from ...tokenizer import Tokenizer
+from ..reading import Reading, example_story
+from .computation import (
+    HEIGHT,
+    LINE,
+    LONGEST,
+    PIECE,
+    ROOM,
+    Positions,
+    Split,
+    Window,
+    in_lines,
+    most_alike,
+    sine_table,
+    split_with,
+    window,
+    zoom_for,
+)
+
+# ---- byte pair encoding, merge by merge ----
+
+
+def box(left: float, bottom: float, width: float, height: float, corner: float) -> Path:
+    """A rectangle with round corners."""
+    return BoxStyle.Round(pad=0, rounding_size=corner)(left, bottom, width, height, 1)
+
+
+def boxes(axes: Axes, colour: str, **look) -> PathCollection:
+    """A set of boxes in one look, empty at first: `set_paths` fills it."""
+    return axes.add_collection(
+        PathCollection([], edgecolors=colour, linewidths=1.2, transform=axes.transData, **look),
+        autolim=False,
+    )
+
+
+class Merges(Explorer):
+    """Type a text and watch it grow together as the tokenizer learns merge after merge."""
+
+    def __init__(self, tokenizer: Tokenizer | None = None, text: str | None = None):
+        self.tokenizer = tokenizer or Reading().tokenizer
+        self.figure = LiveFigure(8.6, 1.75)
+        self._draw()
+        controls = {
+            "text": text_input(_("text"), text or example_story()),
+            "merges": int_slider(_("merges learned"), 0, len(self.tokenizer.merges), 76),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, merges: int) -> Split:
+        if len(text.encode("utf-8", "replace")) > LONGEST:
+            raise ReaderMistake(
+                _("At most {limit} bytes fit into this picture: shorten the text.").format(limit=LONGEST)
+            )
+        return split_with(self.tokenizer, text, merges)
+
+    def _draw(self) -> None:
+        self.axes = style.bare_axes(self.figure.figure)
+        colour = style.ROLES["embedding"]
+        self.old = boxes(self.axes, colour, facecolors="none")
+        self.new = boxes(self.axes, colour, facecolors=colour)
+        self.figure.moving(self.old, self.new)
+        self.names = Texts(self.figure, self.axes, ha="center", va="center", family="DejaVu Sans Mono")
+
+    def show(self, result: Split) -> None:
+        zoom = zoom_for(result.pieces)
+        self.axes.set(xlim=(0, zoom * ROOM), ylim=(0, zoom * HEIGHT))
+        top = zoom * HEIGHT - 0.2 - PIECE
+        places = [
+            (left, top - row * LINE, width) for left, row, width in in_lines(result.pieces, zoom * ROOM)
+        ]
+        for drawn, kind in ((self.old, False), (self.new, True)):
+            drawn.set_paths(
+                [
+                    box(left, bottom, width, PIECE, 0.35)
+                    for (left, bottom, width), new in zip(places, result.uses_newest)
+                    if new == kind
+                ]
+            )
+        self.names.show(
+            {
+                "x": left + width / 2, "y": bottom + PIECE / 2, "text": piece,
+                "color": style.LIGHT.paper if new else style.LIGHT.ink, "fontsize": style.SMALL_SIZE / zoom,
+            }
+            for piece, new, (left, bottom, width) in zip(result.pieces, result.uses_newest, places)
+        )  # fmt: skip
+        self.figure.refresh()
+
+    def sentence(self, result: Split) -> str:
+        learned = ngettext("{merges} merge learned:", "{merges} merges learned:", result.merges)
+        made = ngettext(
+            "{bytes} bytes make {count} token.", "{bytes} bytes make {count} tokens.", len(result.pieces)
+        )
+        if result.byte_count == 1:
+            made = _("1 byte makes 1 token.")
+        text = f"{learned} {made}".format(
+            merges=result.merges, bytes=result.byte_count, count=len(result.pieces)
+        )
+        if result.newest is None:
+            return text + " " + _("Nothing is merged yet: every byte is a token of its own.")
+        text += " " + _("The newest merge: “{left}” + “{right}”.").format(
+            left=result.newest[0], right=result.newest[1]
+        )
+        uses = sum(result.uses_newest)
+        if uses:
+            used = ngettext("It is used here {n} time.", "It is used here {n} times.", uses)
+            return text + " " + used.format(n=uses)
+        return text
+
+
+# ---- two tables of positions ----
+
+
+class PositionTables(Explorer):
+    """The fixed sine codes of 2017 beside the table that the shipped model has learned."""
+
+    def __init__(self, pretrained=None):
+        self.reading = Reading(pretrained)
+        learned = self.reading.model.position_embedding.weight.detach()
+        self.tables = {"sine": sine_table(*learned.shape), "learned": learned}
+        self.matrix = MatrixView(
+            np.zeros((1, 1)), kind="diverging", cell_size=7, digits=-1, row_axis=_("position"),
+            column_axis=_("component"), max_height=420,
+            words=_("position {row}, component {column}: {value}"),
+        )  # fmt: skip
+        self.figure = LiveFigure(7.4, 2.4)
+        self._draw(len(learned))
+        controls = {
+            "kind": dropdown(
+                _("table"), [(_("sine and cosine (2017)"), "sine"), (_("learned"), "learned")], "sine"
+            ),
+            "position": int_slider(_("compare with"), 0, len(learned) - 1, 20),
+        }
+        super().__init__(controls, [[self.matrix], [self.figure]])
+
+    def compute(self, kind: str, position: int) -> Positions:
+        table = self.tables[kind]
+        likeness = torch.cosine_similarity(table, table[position : position + 1], dim=-1)
+        return Positions(kind, table.numpy(), position, likeness.numpy())
+
+    def _draw(self, T: int) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(-1, T), ylim=(-1.1, 1.1))
+        axes.set(xlabel=_("position"), ylabel=_("likeness\n(cosine)"))
+        axes.grid(True)
+        (self.curve,) = axes.plot([], [], color=style.ROLES["embedding"], marker="o", markersize=3)
+        (self.here,) = axes.plot([], [], "o", color=style.LIGHT.ink, markersize=7)
+        self.figure.moving(self.curve, self.here)
+
+    def show(self, result: Positions) -> None:
+        T, D = result.table.shape
+        self.matrix.update(
+            values=result.table, rows=[str(t) for t in range(T)], columns=[str(d) for d in range(D)],
+            selected=result.position,
+        )  # fmt: skip
+        self.curve.set_data(np.arange(T), result.likeness)
+        self.here.set_data([result.position], [1.0])
+        self.figure.refresh()
+
+    def sentence(self, result: Positions) -> str:
+        T, D = result.table.shape
+        nearest = most_alike(result)
+        *some, last = map(str, nearest)
+        text = _("{T} positions, {D} numbers each.") + " " + ngettext(
+            "Most like position {here} is position {nearest} ({cosine}).",
+            "Most like position {here} are positions {nearest} ({cosine}).",
+            len(nearest),
+        )  # fmt: skip
+        text = text.format(
+            T=T, D=D, here=result.position, cosine=number(result.likeness[nearest[0]]),
+            nearest=_("{some} and {last}").format(some=", ".join(some), last=last) if some else last,
+        )  # fmt: skip
+        if result.kind == "sine":
+            pairs = result.table[:, 0::2] ** 2 + result.table[:, 1::2] ** 2
+            return text + " " + _("In every pair sin² + cos² = {sum}: all rows are equally long.").format(
+                sum=number(pairs.mean(), 3)
+            )  # fmt: skip
+        lengths = np.linalg.norm(result.table, axis=1)
+        return text + " " + _("Learned rows are between {short} and {long} long.").format(
+            short=number(lengths.min()), long=number(lengths.max())
+        )  # fmt: skip
+
+
+# ---- the window slides and is numbered anew ----
+
+
+class SlidingWindow(Explorer):
+    """A text grows, the window keeps its last tokens and numbers them from 0 again."""
+
+    def __init__(self, pretrained=None):
+        reading = Reading(pretrained)
+        self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
+        self.figure = LiveFigure(8.6, 1.15)
+        self._draw()
+        controls = {
+            "length": int_slider(_("tokens so far"), 1, len(self.tokens), 8),
+            "context": int_slider(_("context"), 2, 12, 5),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, length: int, context: int) -> Window:
+        return window(self.tokens, length, context)
+
+    def _draw(self) -> None:
+        axes = style.bare_axes(self.figure.figure)
+        axes.set(xlim=(-1.2, len(self.tokens)), ylim=(0, 1.75))
+        small = {"va": "center", "fontsize": style.SMALL_SIZE}
+        for height, name in ((1.15, _("position")), (0.35, _("token"))):
+            axes.text(-0.1, height, name, ha="right", color=style.LIGHT.soft, **small)
+        self.inside = boxes(axes, style.ROLES["embedding"], facecolors="none")
+        self.outside = boxes(axes, style.ROLES["masked"], facecolors="none", hatch=style.MASK_HATCH)
+        self.figure.moving(self.inside, self.outside)
+        middle = {"ha": "center", "va": "center"}
+        self.positions = Texts(self.figure, axes, fontweight="bold", **middle)
+        self.names = Texts(self.figure, axes, fontsize=style.SMALL_SIZE + 1, **middle)
+
+    def show(self, result: Window) -> None:
+        paths = [box(i + 0.06, 0.7, 0.88, 0.9, 0.1) for i in range(len(result.tokens))]
+        self.outside.set_paths(paths[: result.first])
+        self.inside.set_paths(paths[result.first :])
+        colour, ink, soft = style.ROLES["embedding"], style.LIGHT.ink, style.LIGHT.soft
+        self.positions.show(
+            {"x": i + 0.5, "y": 1.15, "text": str(i - result.first), "color": colour}
+            for i in range(result.first, len(result.tokens))
+        )
+        self.names.show(
+            {"x": i + 0.5, "y": 0.35, "text": token, "color": soft if i < result.first else ink}
+            for i, token in enumerate(result.tokens)
+        )
+        self.figure.refresh()
+
+    def sentence(self, result: Window) -> str:
+        count = len(result.tokens) - result.first
+        text = ngettext(
+            "{length} token so far, a window of {context}: the positions run from 0 to {last}.",
+            "{length} tokens so far, a window of {context}: the positions run from 0 to {last}.",
+            len(result.tokens),
+        ).format(length=len(result.tokens), context=result.context, last=count - 1)
+        if not result.first:
+            return text + " " + _("All of them fit.")
+        return text + " " + ngettext(
+            "{lost} token has dropped out; “{first}” now stands at position 0.",
+            "{lost} tokens have dropped out; “{first}” now stands at position 0.",
+            result.first,
+        ).format(lost=result.first, first=result.tokens[result.first])  # fmt: skip

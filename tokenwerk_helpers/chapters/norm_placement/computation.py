@@ -1,0 +1,292 @@
+"""What 06_block (where the norm sits) computes: settings in, arrays out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...apart import Seeded
+from ...model import NORM_PLACEMENTS, Config, Decoder
+from ...tokenizer import split
+from ...trace import Replacement, ablate, running_with, trace
+
+WEIGHTS = Path(__file__).parents[2] / "weights"
+RECORDING = WEIGHTS / "norm_placement.json"
+# 2000 stories as `corpus` once wrote them, one a line: kept, so that the recording can be reproduced whatever
+# becomes of the grammar.
+STORIES = WEIGHTS / "norm_placement_stories.txt"
+
+WIDTH, HEADS, CONTEXT, BATCH, STEPS = 64, 4, 32, 16, 300
+DEPTHS, RATES, WARM_UP = (2, 6, 12), (1e-3, 3e-3), 100
+INITIALIZATIONS = ("xavier", "small")
+EVERY = 5  # steps that one recorded figure averages
+LAST = 20  # steps that the loss "at the end" averages
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: where the norm sits, how many blocks, the learning rate, and the steps of its warm-up."""
+
+    norm: str
+    blocks: int
+    rate: float
+    warm_up: int = 0
+    residual: bool = True  # False: both direct paths of every block are cut
+
+    def cut(self, model: Decoder) -> dict[str, Replacement]:
+        """What to run the model with, as `trace.running_with` takes it."""
+        return {} if self.residual else ablate(model, "residual")
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0: it rises in a straight line during the warm-up."""
+        return self.rate * min(1.0, (step + 1) / self.warm_up) if self.warm_up else self.rate
+
+
+# ---- the data: words of the stories, as one long row of ids ----
+
+
+@cache
+def story_ids() -> tuple[Tensor, int]:
+    """The stories end to end as ids (one id a word or mark), and the number of different ids."""
+    words = split(STORIES.read_text(encoding="utf-8"))
+    ids = {word: id for id, word in enumerate(sorted(set(words)))}
+    return torch.tensor([ids[word] for word in words]), len(ids)
+
+
+def batches(seed: int, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield inputs and targets without end: pieces from random places, the targets one word further on.
+
+    Both (size, CONTEXT).
+    """
+    ids, _count = story_ids()
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        starts = torch.randint(len(ids) - CONTEXT, (size, 1), generator=generator)
+        pieces = ids[starts + torch.arange(CONTEXT + 1)]  # (size, CONTEXT + 1)
+        yield pieces[:, :-1], pieces[:, 1:]
+
+
+# ---- the start ----
+
+
+def fresh_model(norm: str, blocks: int, initialization: str = "xavier", seed: int = 0) -> Decoder:
+    """A new decoder; models of one depth and seed start with the same weights wherever their norm sits.
+
+    initialization: "xavier" draws every linear layer so that values keep their spread (Glorot & Bengio 2010),
+    as the 2017 Transformer did; "small" draws all weights with spread 0.02, as GPT-2 did.
+    """
+    if initialization not in INITIALIZATIONS:
+        raise ValueError(
+            f"initialization must be one of {', '.join(INITIALIZATIONS)}, not {initialization!r}"
+        )
+    with Seeded(seed):
+        model = Decoder(Config(story_ids()[1], CONTEXT, WIDTH, HEADS, blocks, norm=norm))
+        for module in model.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=WIDTH**-0.5 if initialization == "xavier" else 0.02)
+        for linear in model.blocks.modules():  # the head is the token table
+            if isinstance(linear, nn.Linear) and initialization == "xavier":
+                nn.init.xavier_uniform_(linear.weight)
+            elif isinstance(linear, nn.Linear):
+                nn.init.normal_(linear.weight, std=0.02)
+    return model
+
+
+def loss_of(model: Decoder, inputs: Tensor, targets: Tensor) -> Tensor:
+    """The mean cross-entropy of the next word, in nats."""
+    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+
+
+def gradients_at_start(
+    norm: str, blocks: int, initialization: str = "xavier", seed: int = 0, residual: bool = True
+) -> list[float]:
+    """The length of the loss's gradient for W2 of each block, first to last, before any step of training.
+
+    W2, the second matrix of the feed-forward network, is the one whose gradient Xiong et al. 2020 bound.
+    residual=False cuts both direct paths of every block.
+    """
+    model = fresh_model(norm, blocks, initialization, seed)
+    cut = {} if residual else ablate(model, "residual")
+    with torch.enable_grad(), running_with(model, cut):
+        loss_of(model, *next(batches(seed + 1))).backward()
+    return [block.mlp.down.weight.grad.norm().item() for block in model.blocks]
+
+
+# ---- the training ----
+
+
+def train(run: Run, seed: int = 0) -> Iterator[float]:
+    """Train with Adam, without clipping or weight decay, and yield the loss of each step, STEPS in all."""
+    yield from _training(fresh_model(run.norm, run.blocks, seed=seed), run, seed)
+
+
+def _training(model: Decoder, run: Run, seed: int) -> Iterator[float]:
+    cut = run.cut(model)
+    # fused: one pass over all weights, half the time of a step where the model is deep.
+    optimizer = torch.optim.Adam(model.parameters(), lr=run.rate, fused=True)
+    for step, (inputs, targets) in zip(range(STEPS), batches(seed + 1)):
+        optimizer.zero_grad()
+        with torch.enable_grad(), running_with(model, cut):
+            loss = loss_of(model, inputs, targets)
+            loss.backward()
+        optimizer.param_groups[0]["lr"] = run.rate_at(step)
+        optimizer.step()
+        yield loss.item()
+
+
+def averaged(losses: Iterable[float], count: int = EVERY) -> list[float]:
+    """The means of `count` losses each, one after the other; an unfinished rest is left out."""
+    losses = list(losses)
+    return [sum(losses[i : i + count]) / count for i in range(0, len(losses) - count + 1, count)]
+
+
+# ---- a look inside ----
+
+TABLES = {"W_Q": "attn.q", "W_K": "attn.k", "W2": "mlp.down"}
+
+
+class Inside(NamedTuple):
+    """A decoder looked into; each list has one number a block, first to last.
+
+    alike: how alike the lists of different positions are as they leave the block (1: all in one direction).
+    gradients: by table of TABLES, the length of the loss's gradient for it.
+    """
+
+    alike: list[float]
+    gradients: dict[str, list[float]]
+
+
+def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
+    """Train for so many steps, at most STEPS, then look into the model on pieces drawn for this alone."""
+    model = fresh_model(run.norm, run.blocks, seed=seed)
+    for _loss in islice(_training(model, run, seed), steps):
+        pass
+    model.zero_grad()
+    inputs, targets = next(batches(seed + 2))
+    with running_with(model, run.cut(model)):
+        loss_of(model, inputs, targets).backward()
+    seen = trace(model, inputs, replace=run.cut(model))
+    gradients = {
+        name: [block.get_submodule(part).weight.grad.norm().item() for block in model.blocks]
+        for name, part in TABLES.items()
+    }
+    return Inside([alikeness(seen[f"blocks.{i}"]) for i in range(run.blocks)], gradients)
+
+
+def alikeness(x: Tensor) -> float:
+    """The mean cosine between the lists of two different positions of one text: (B, T, D) -> -1 to 1.
+
+    Near 1 for all texts is what Dong, Cordonnier & Loukas 2021 call rank collapse.
+    """
+    directions = F.normalize(x, dim=-1)
+    cosines = directions @ directions.mT  # (B, T, T)
+    T = x.shape[1]
+    return cosines[:, ~torch.eye(T, dtype=torch.bool)].mean().item()
+
+
+# ---- the recording ----
+
+
+def runs_at(blocks: int, rate: float) -> list[Run]:
+    """The runs to compare at one depth and learning rate."""
+    return [
+        Run("pre", blocks, rate),
+        Run("post", blocks, rate),
+        Run("post", blocks, rate, warm_up=WARM_UP),
+        Run("none", blocks, rate),
+        Run("pre", blocks, rate, residual=False),
+    ]
+
+
+def all_runs() -> list[Run]:
+    """Every run that is recorded."""
+    return [run for blocks in DEPTHS for rate in RATES for run in runs_at(blocks, rate)]
+
+
+@cache
+def recorded() -> dict[Run, tuple[float, ...]]:
+    """The recorded losses of every run, each the mean of EVERY steps.  # (STEPS / EVERY,)"""
+    content = json.loads(RECORDING.read_text(encoding="utf-8"))
+    return {Run(**entry["run"]): tuple(entry["losses"]) for entry in content["runs"]}
+
+
+def final_loss(losses: Iterable[float], every: int = EVERY) -> float:
+    """The mean loss of the last LAST steps, from losses that average `every` steps each."""
+    last = list(losses)[-LAST // every :]
+    return sum(last) / len(last)
+
+
+def has_learned(losses: Iterable[float]) -> bool:
+    """Did the loss at the end fall below that of knowing how often each word occurs, and nothing else?
+
+    Two thirds of it are asked for: runs that fail end near it, runs that learn far below.
+    """
+    return final_loss(losses) < 2 / 3 * frequency_loss()
+
+
+@cache
+def frequency_loss() -> float:
+    """The loss, in nats, of always answering with the frequencies of the words: their entropy."""
+    ids, count = story_ids()
+    shares = torch.bincount(ids, minlength=count).double() / len(ids)
+    return -(shares * shares.log()).sum().item()
+
+
+# ---- the places, and gradients at the start ----
+
+DASHES = {"pre": "-", "post": (0, (5, 1.5)), "none": (0, (1, 1.2)), "cut": (0, (6, 1.5, 1, 1.5))}
+MARKER = {"pre": "o", "post": "s", "none": "^", "cut": "x"}
+GRADIENT_DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
+
+
+@dataclass(frozen=True)
+class AtStart:
+    """Length of the gradient for W2 of every block; each  # (L,)
+
+    By placement of the norm, and "cut": pre-norm without its direct paths.
+    """
+
+    blocks: int
+    initialization: str
+    gradients: Mapping[str, np.ndarray]
+
+
+@cache
+def at_start(blocks: int, initialization: str) -> AtStart:
+    """Measure the gradients of an untrained decoder, for each placement of the norm."""
+    gradients = {norm: np.array(gradients_at_start(norm, blocks, initialization)) for norm in NORM_PLACEMENTS}
+    cut = gradients_at_start("pre", blocks, initialization, residual=False)
+    return AtStart(blocks, initialization, gradients | {"cut": np.array(cut)})
+
+
+# ---- a short training ----
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """Recorded losses of the runs at one depth and learning rate, each the mean of a few steps."""
+
+    blocks: int
+    rate: float
+    curves: list[np.ndarray]  # in the order of `variant_names`
+    chosen: int  # the variant the reader may train beside them
+
+
+def recorded_trainings(blocks: int, rate: float, variant: int = 0) -> Trainings:
+    """The recorded curves of all variants at one depth and learning rate."""
+    curves = recorded()
+    runs = runs_at(blocks, rate)
+    return Trainings(blocks, rate, [np.array(curves[run]) for run in runs], variant)
+
+
+def middles(averages) -> np.ndarray:
+    """The steps in the middle of what each recorded figure averages."""
+    return (np.arange(len(averages)) + 0.5) * EVERY

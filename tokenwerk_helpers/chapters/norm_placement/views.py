@@ -1,0 +1,298 @@
+"""Live views of 06_block (where the norm sits)."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...language import _, ngettext
+from ...live import style
+from ...live.block_diagram import BlockDiagram
+from ...live.cells import close_earlier_runs
+from ...live.controls import button, dropdown, selection_slider
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.numbers import magnitude, number
+from ...live.running import Runner
+from ..book import part_labels
+from .computation import (
+    DASHES,
+    DEPTHS,
+    EVERY,
+    GRADIENT_DEPTHS,
+    LAST,
+    MARKER,
+    RATES,
+    STEPS,
+    AtStart,
+    Trainings,
+    at_start,
+    averaged,
+    final_loss,
+    frequency_loss,
+    has_learned,
+    middles,
+    recorded_trainings,
+    runs_at,
+    train,
+)
+
+# ---- the places, and gradients at the start ----
+
+# In pre-norm the direct path stays free, in post-norm a norm sits on it, without norm there is none.
+COLOUR = {
+    "pre": style.ROLES["residual"],
+    "post": style.ROLES["norm"],
+    "none": style.ROLES["masked"],
+    "cut": style.ROLES["gradient"],
+}
+
+
+def placement_labels() -> dict[str, str]:
+    """The three places a norm can have, as a legend says them."""
+    return {
+        "pre": _("pre-norm: before each part"),
+        "post": _("post-norm: after each sum"),
+        "none": _("no norm"),
+    }
+
+
+@style.building()
+def placements() -> LiveFigure:
+    """The three blocks drawn one below the other."""
+    alt = _(
+        "Three drawn blocks. Pre-norm: the norms stand before Attention and MLP, the direct path is "
+        "free. Post-norm: each norm stands after the sum, on the path. No norm: only Attention and "
+        "MLP."
+    )
+    view = LiveFigure(8.6, 4.3, alt=alt)
+    view.figure.set_layout_engine("none")
+    for index, (norm, label) in enumerate(placement_labels().items()):
+        axes = view.figure.add_axes((0.01, 0.01 + 0.335 * (2 - index), 0.98, 0.25))
+        BlockDiagram(axes, part_labels(), norm, span=9.55)
+        axes.set_title(label)
+    close_earlier_runs(view)
+    return view
+
+
+class GradientsAtStart(Explorer):
+    """How long the gradient is in every block before the first step, by where the norm sits."""
+
+    # What lies beyond sits on the edge; the caption has its number.
+    LIMITS: ClassVar = {"xavier": (1e-2, 1e2), "small": (1e-4, 1e1)}
+
+    def __init__(self):
+        self.figure = LiveFigure(8.2, 3.5)
+        self._draw()
+        initializations = [(_("Xavier"), "xavier"), (_("spread 0.02 (as GPT-2)"), "small")]
+        controls = {
+            "blocks": selection_slider(_("number of blocks"), GRADIENT_DEPTHS, 12),
+            "initialization": dropdown(_("initial weights"), initializations, "xavier"),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(at_start)
+
+    def _draw(self) -> None:
+        self.axes = axes = self.figure.figure.add_subplot()
+        style.log_axis(axes.yaxis)
+        axes.set_xlim(0.5, 24.5)
+        axes.set_xticks([1, *range(4, 25, 4)])
+        axes.grid(True)
+        axes.set_xlabel(_("block (1 = near the input)"))
+        axes.set_ylabel(_("length of the gradient for W₂"))
+        self.lines = {
+            norm: axes.plot(
+                [],
+                [],
+                color=COLOUR[norm],
+                linestyle=DASHES[norm],
+                marker=MARKER[norm],
+                markersize=5,
+                label=label,
+            )[0]
+            for norm, label in self._names().items()
+        }
+        axes.legend(loc="upper right", ncols=4)
+        self.figure.moving(*self.lines.values())
+
+    @staticmethod
+    def _names() -> dict[str, str]:
+        return {
+            "pre": _("pre-norm"),
+            "post": _("post-norm"),
+            "none": _("no norm"),
+            "cut": _("pre-norm without direct paths"),
+        }
+
+    def show(self, result: AtStart) -> None:
+        limits = self.LIMITS[result.initialization]
+        for norm, curve in self.lines.items():
+            curve.set_data(np.arange(1, result.blocks + 1), np.clip(result.gradients[norm], *limits))
+        if self.axes.get_ylim() != limits:
+            self.axes.set_ylim(limits)
+            self.figure.redraw()
+        else:
+            self.figure.refresh()
+
+    def sentence(self, result: AtStart) -> str:
+        last = {norm: float(gradient[-1]) for norm, gradient in result.gradients.items()}
+        text = ngettext(
+            "{blocks} block. The gradient in it is {pre} long with pre-norm, {post} with post-norm and "
+            "{none} without norm; {cut} with pre-norm whose direct paths are cut.",
+            "{blocks} blocks. The gradient in the last one is {pre} long with pre-norm, {post} with "
+            "post-norm and {none} without norm; {cut} with pre-norm whose direct paths are cut.",
+            result.blocks,
+        ).format(blocks=result.blocks, **{norm: magnitude(value) for norm, value in last.items()})
+        if last["none"] > 10:
+            text += " " + _("Without norm it explodes.")
+        return f"{text} {self._comparison(result, last['post'] / last['pre'])}"
+
+    @staticmethod
+    def _comparison(result: AtStart, ratio: float) -> str:
+        if result.initialization == "small":
+            return _(
+                "From weights this small post-norm has the shorter one: the picture depends on the start."
+            )
+        if ratio > 1.5:
+            return _("Post-norm's is {ratio} times as long as pre-norm's.").format(ratio=number(ratio, 1))
+        if ratio < 1 / 1.5:
+            text = _("Here post-norm's is even shorter: only {ratio} times as long as pre-norm's.")
+            return text.format(ratio=number(ratio, 1))
+        return _("In a net this shallow pre-norm and post-norm hardly differ.")
+
+
+# ---- a short training ----
+
+
+def variant_names() -> list[str]:
+    """What the runs of `norm_placement.runs_at` are called, in their order."""
+    return [
+        _("pre-norm"),
+        _("post-norm"),
+        _("post-norm with warm-up"),
+        _("no norm"),
+        _("pre-norm without direct paths"),
+    ]
+
+
+class PlacementTraining(Explorer):
+    """Short trainings by where the norm sits: recorded curves, and your own run beside them."""
+
+    def __init__(self):
+        self.figure = LiveFigure(8.6, 3.9)
+        self.losses: list[float] = []
+        self.runner = Runner(self._step, self._ended, self.tell)
+        self._draw()
+        rates = [(f"{rate:g}", rate) for rate in RATES]
+        controls = {
+            "blocks": dropdown(_("number of blocks"), [(str(n), n) for n in DEPTHS], 12),
+            "rate": dropdown(_("learning rate"), rates, 1e-3),
+            "variant": dropdown(_("train here"), [(name, i) for i, name in enumerate(variant_names())], 0),
+        }
+        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
+        super().__init__(controls, [[self.figure]], buttons=[self.start, self.stop])
+        self.start.on_click(self.guarded(lambda _button: self.train()))
+        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
+        self.stop.disabled = True
+
+    compute = staticmethod(recorded_trainings)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        axes.set_xlim(0, STEPS)
+        axes.set_ylim(1, 6.6)
+        axes.grid(True)
+        axes.set_xlabel(_("training step"))
+        axes.set_ylabel(_("loss (nats per word)"))
+        floor = frequency_loss()
+        axes.axhline(floor, color=style.LIGHT.soft, linewidth=0.9)
+        axes.text(
+            STEPS - 2, floor - 0.12, _("only counting how often each word occurs"), ha="right",
+            va="top", fontsize=style.SMALL_SIZE, color=style.LIGHT.soft,
+        )  # fmt: skip
+        looks = ("pre", "post", "post", "none", "cut")
+        colours = [COLOUR[look] for look in looks]
+        dashes = [DASHES[look] for look in looks]
+        dashes[2] = "-"  # with warm-up: the same colour, drawn through
+        self.lines = [
+            axes.plot([], [], color=colour, linestyle=dash, linewidth=1.6, label=name)[0]
+            for name, colour, dash in zip(variant_names(), colours, dashes)
+        ]
+        (self.own,) = axes.plot([], [], ".", color=style.LIGHT.ink, markersize=5, label=_("your run"))
+        axes.legend(loc="upper right", ncols=3)
+        self.figure.moving(*self.lines, self.own)
+
+    def update(self) -> None:
+        """Show the recorded curves of another setting; a run of the reader's own ends."""
+        self.runner.stop()
+        self.losses = []
+        super().update()
+
+    def show(self, result: Trainings) -> None:
+        for variant, (curve, losses) in enumerate(zip(self.lines, result.curves)):
+            curve.set_data(middles(losses), losses)
+            curve.set_linewidth(3.2 if variant == result.chosen else 1.6)
+        self._show_own()
+
+    def _show_own(self) -> None:
+        means = averaged(self.losses)
+        self.own.set_data(middles(means), means)
+        self.figure.refresh()
+
+    # ---- the reader's own run ----
+
+    def train(self) -> None:
+        """Begin a training of the chosen variant; the page stays usable, and Stop ends it."""
+        shown = self.result
+        run = runs_at(shown.blocks, shown.rate)[shown.chosen]
+        self.runner.start(train(run))
+        self.losses = []
+        self.settle()
+        self.start.disabled, self.stop.disabled = True, False
+
+    def _step(self, loss: float) -> None:
+        self.losses.append(loss)
+        if len(self.losses) % EVERY == 0:
+            self._show_own()
+            self.say(self.sentence(self.result))
+
+    def _ended(self) -> None:
+        self.start.disabled, self.stop.disabled = False, True
+
+    def close(self) -> None:
+        """End the training and let go of the widgets."""
+        self.runner.stop()
+        super().close()
+
+    # ---- words ----
+
+    def sentence(self, result: Trainings) -> str:
+        losses = [f"{final_loss(curve):.2f}" for curve in result.curves]
+        text = _("{blocks} blocks, learning rate {rate}. Loss after {steps} steps: {losses}.").format(
+            blocks=result.blocks,
+            rate=f"{result.rate:g}",
+            steps=STEPS,
+            losses=", ".join(f"{name} {loss}" for name, loss in zip(variant_names(), losses)),
+        )
+        text += " " + self._verdict(result)
+        text += " " + _("Drawn thick is the run that you can train here: {name}.").format(
+            name=variant_names()[result.chosen]
+        )
+        if self.losses:
+            text += "\n" + _("Your run: step {step} of {steps}, loss {loss}.").format(
+                step=len(self.losses),
+                steps=STEPS,
+                loss=f"{np.mean(self.losses[-LAST:]):.2f}",
+            )
+        return text
+
+    @staticmethod
+    def _verdict(result: Trainings) -> str:
+        pairs = zip(variant_names(), result.curves)
+        stuck = [name for name, losses in pairs if not has_learned(losses)]
+        if not stuck:
+            return _("All of them learn.")
+        names = _("{some} and {last}").format(some=", ".join(stuck[:-1]), last=stuck[-1])
+        return _("Hardly better or no better than counting words: {names}.").format(
+            names=names if stuck[1:] else stuck[0]
+        )

@@ -1,0 +1,491 @@
+"""Live views of 02_normalization."""
+
+import math
+
+import numpy as np
+import torch
+from matplotlib.collections import LineCollection
+from torch import Tensor
+
+from ...language import ReaderMistake, _
+from ...live import style
+from ...live.controls import dropdown, int_slider, selection_slider, slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.matrix import MatrixView
+from ...live.numbers import number, read_vector, vector
+from .computation import (
+    CURVE,
+    DEVIATIONS,
+    EPSILONS,
+    LARGEST,
+    LISTS,
+    MOST_NUMBERS,
+    NORMS,
+    POSITIONS,
+    TEXTS,
+    WIDTH,
+    Bars,
+    EpsilonPlace,
+    Sharing,
+    Sphere,
+    epsilon_place,
+    limits,
+    plane_circle,
+    screen,
+    sharing,
+    sphere,
+    steps,
+)
+
+INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
+
+
+# ---- numbers in words ----
+
+
+def compact(value: float, digits: int = 4) -> str:
+    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
+    if 10**digits <= abs(value) < 1e6:
+        return f"{value:.0f}"
+    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
+        return f"{value:.{digits}g}"
+    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
+    power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
+    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
+
+
+def listed(values) -> str:
+    """A list for a sentence, with as many decimals as its largest number needs to show two digits or more."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    digits = 2 if largest == 0 or not math.isfinite(largest) else 2 - math.floor(math.log10(largest))
+    return vector(values, min(8, max(2, digits)))
+
+
+# ---- one list as bars ----
+
+
+def bars(
+    values: str = "[1, 3]",
+    factor: float = 1.0,
+    shift: float = 0.0,
+    gamma: float = 1.0,
+    beta: float = 0.0,
+    which: str = "all",
+    epsilon: float = 1e-5,
+) -> Bars:
+    """LayerNorm of factor·values + shift; gamma and beta act on `which`: "all" components or the "first".
+
+    ReaderMistake where `values` is not a list of at most twelve numbers of reasonable size.
+    """
+    x = factor * own_list(values) + shift
+    mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
+    result = steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon)
+    return Bars(result, factor, shift, gamma, beta, which, epsilon)
+
+
+def own_list(text: str) -> Tensor:
+    """The numbers a reader typed.  # (D,)"""
+    x = torch.tensor(read_vector(text), dtype=torch.float64)
+    if not 1 <= len(x) <= MOST_NUMBERS:
+        raise ReaderMistake(_("Give one to {most} numbers, such as [1, 3].").format(most=MOST_NUMBERS))
+    if not bool((x.abs() <= LARGEST).all()):  # nan is refused too
+        raise ReaderMistake(_("Each number must lie between −10 000 and 10 000."))
+    return x
+
+
+class Statistics(Explorer):
+    """A list and its LayerNorm as bars, side by side.
+
+    `values` is the list to begin with. A setting of `bars` that is given by name is fixed and gets no
+    control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0)` leaves list, factor and shift.
+    """
+
+    def __init__(self, values=(1, 3), **fixed):
+        # Without a gamma or beta to move, it does not matter which components they act on.
+        self.fixed = {"which": "all", **fixed} if {"gamma", "beta"} <= fixed.keys() else fixed
+        self.figure = LiveFigure(8.2, 3.3)
+        self._drawn: tuple = (None, None)  # number of bars, limits of the axes
+        factors = (-2, -1, 0, 0.01, 0.1, 0.5, 1, 2, 5, 10)
+        targets = [(_("all components"), "all"), (_("the first component"), "first")]
+        controls = {
+            "values": text_input(_("list"), vector(values, 6)),
+            "factor": selection_slider(_("times factor a"), [(number(a), float(a)) for a in factors], 1.0),
+            "shift": slider(_("plus shift b"), -20, 20, 0, 1),
+            "epsilon": selection_slider(_("ε (epsilon)"), [(compact(e), e) for e in EPSILONS], 1e-5),
+            "gamma": slider(_("γ (gamma)"), -3, 3, 1, 0.1),
+            "beta": slider(_("β (beta)"), -3, 3, 0, 0.1),
+            "which": dropdown(_("γ and β act on"), targets, "all"),
+        }
+        super().__init__({k: c for k, c in controls.items() if k not in self.fixed}, [[self.figure]])
+
+    def compute(self, **settings) -> Bars:
+        return bars(**self.fixed, **settings)
+
+    @style.building()
+    def _draw(self, size: int) -> None:
+        self.figure.clear()
+        # Fixed places: a layout found anew at each jump of an axis would take longer than the drawing.
+        self.figure.figure.set_layout_engine("none")
+        places = {"left": 0.065, "right": 0.99, "bottom": 0.155, "top": 0.91, "wspace": 0.16}
+        left, right = self.axes = self.figure.figure.subplots(1, 2, gridspec_kw=places)
+        titles = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
+        for axes, title in zip((left, right), titles):
+            axes.set_xlim(-0.6, size - 0.4)
+            axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
+            axes.set_xlabel(_("component"))
+            axes.set_title(title)
+            axes.grid(True, axis="y")
+            axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        colours = {"width": 0.62, "alpha": 0.9}
+        self.x_bars = left.bar(range(size), [0] * size, color=INPUT, **colours)
+        self.out_bars = right.bar(range(size), [0] * size, color=NORM, **colours)
+        self.band = left.axhspan(0, 0, color=style.LIGHT.soft, alpha=0.2, linewidth=0)
+        self.mean = left.axhline(0, color=style.LIGHT.ink, linewidth=1.4, linestyle=(0, (4, 2)))
+        note = {"fontsize": style.SMALL_SIZE, "ha": "right", "va": "top"}
+        self.x_note = left.text(0.99, 0.99, "", transform=left.transAxes, **note)
+        self.out_note = right.text(0.99, 0.99, "", transform=right.transAxes, **note)
+        small = {"ha": "center", "fontsize": style.TEXT_SIZE if size <= 6 else 6.5}
+        self.x_texts = [left.text(i, 0, "", **small) for i in range(size)]
+        self.out_texts = [right.text(i, 0, "", **small) for i in range(size)]
+        self.figure.moving(self.band, *self.x_bars, *self.out_bars, self.mean, self.x_note, self.out_note)
+        self.figure.moving(*self.x_texts, *self.out_texts)
+        style.paint(self.figure.figure, self.figure.dark)
+
+    def show(self, result: Bars) -> None:
+        x, out = result.steps.x.tolist(), result.steps.output.tolist()
+        stale = self._make_room(x, out)
+        set_bars(self.x_bars, self.x_texts, x)
+        set_bars(self.out_bars, self.out_texts, out)
+        mean, deviation = float(result.steps.mean), float(result.steps.deviation)
+        self.mean.set_ydata([mean, mean])
+        self.band.set_y(mean - deviation)
+        self.band.set_height(2 * deviation)
+        below = float((result.steps.variance + result.epsilon).sqrt())
+        self.x_note.set_text(_("dashed: μ = {mean}; grey: μ ± σ").format(mean=compact(mean)))
+        self.out_note.set_text(f"√(σ² + ε) = {compact(below, 6)}")
+        self.figure.redraw() if stale else self.figure.refresh()
+
+    def _make_room(self, x: list[float], out: list[float]) -> bool:
+        """Fit bars and axes to the lists; True if more than the moving artists has changed."""
+        needed = (len(x), (limits(x, 4), limits(out, 2)))
+        size, ranges = self._drawn
+        if size != len(x):
+            self._draw(len(x))
+        if size != len(x) or ranges != needed[1]:
+            for axes, (low, high) in zip(self.axes, needed[1]):
+                axes.set_ylim(low, high)
+        stale, self._drawn = needed != self._drawn, needed
+        return stale
+
+    def sentence(self, result: Bars) -> str:
+        done = result.steps
+        text = _("x = {x}: mean {mean}, variance {variance}, standard deviation {deviation}.").format(
+            x=listed(done.x), mean=compact(float(done.mean)), variance=compact(float(done.variance)),
+            deviation=compact(float(done.deviation)),
+        )  # fmt: skip
+        return " ".join([text, self._what_comes_out(result), *self._affine(result)])
+
+    def _what_comes_out(self, result: Bars) -> str:
+        epsilon = compact(result.epsilon)
+        if not result.defined:
+            return _("All numbers are equal; without ε that is 0/0, and there is no result (PyTorch: nan).")
+        standardized = listed(result.steps.standardized)
+        if float(result.steps.variance) == 0:
+            text = _("All numbers are equal; ε = {epsilon} keeps the root from zero. Standardized: {result}.")
+        elif result.epsilon == 0:
+            text = _("Standardized without ε: {result}.")
+        elif result.spread > 0.995:
+            text = _("Standardized with ε = {epsilon}: {result}.")
+        else:
+            text = _(
+                "Standardized with ε = {epsilon}: {result}. Beside this variance ε is no longer small; "
+                "the spread is only {spread} in place of 1."
+            )
+        return text.format(epsilon=epsilon, result=standardized, spread=compact(result.spread, 2))
+
+    def _affine(self, result: Bars) -> list[str]:
+        if not result.defined or (result.gamma == 1 and result.beta == 0):
+            return []
+        if result.which == "all":
+            text = _("Times γ = {gamma} plus β = {beta} in every component: {result}.")
+        else:
+            text = _("Times γ = {gamma} plus β = {beta} in the first component: {result}.")
+        output = listed(result.steps.output)
+        return [text.format(gamma=number(result.gamma), beta=number(result.beta), result=output)]
+
+
+def set_bars(patches, texts, values: list[float]) -> None:
+    """Give bars their heights and print each value at its tip; 0/0 where there is none."""
+    low, high = texts[0].axes.get_ylim()
+    for patch, text, value in zip(patches, texts, values):
+        finite = math.isfinite(value)
+        patch.set_height(value if finite else 0)
+        text.set_text(compact(value, 3).replace("-", "−") if finite else "0/0")
+        text.set_y((value if finite else 0) + math.copysign(0.015 * (high - low), value))
+        text.set_va("top" if value < 0 else "bottom")
+
+
+# ---- the place of epsilon ----
+
+
+class EpsilonUnderRoot(Explorer):
+    """How much spread a list keeps, over its own standard deviation: epsilon under the root and beside it."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.6, 3.4)
+        self._draw()
+        epsilons = (1e-12, 1e-8, 1e-6, 1e-5, 1e-3, 0.1)
+        controls = {
+            "epsilon": selection_slider(_("ε (epsilon)"), [(compact(e), e) for e in epsilons], 1e-5),
+            "deviation": selection_slider(
+                _("σ of the list"), [(compact(d, 2), d) for d in DEVIATIONS], DEVIATIONS[12]
+            ),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(epsilon_place)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        style.log_axis(axes.xaxis)
+        axes.set_xlim(CURVE[0], CURVE[-1])
+        axes.set_ylim(0, 1.16)
+        axes.grid(True)
+        axes.set_xlabel(_("standard deviation σ of the list that goes in"))
+        axes.set_ylabel(_("spread of what comes out"))
+        (self.under,) = axes.plot([], [], color=NORM, label=_("ε under the root: σ / √(σ² + ε)"))
+        (self.beside,) = axes.plot(
+            [], [], color=style.LIGHT.soft, linestyle=(0, (4, 2)), label=_("ε beside the root: σ / (σ + ε)")
+        )
+        (self.threshold,) = axes.plot([], [], color=NORM, linewidth=1, linestyle=":", label=_("σ = √ε"))
+        (self.here,) = axes.plot([], [], "o", color=NORM, markersize=8)
+        (self.there,) = axes.plot([], [], "o", color=style.LIGHT.soft, markersize=7, markerfacecolor="none")
+        self.figure.figure.legend(loc="outside upper center", ncols=3)
+        self.figure.moving(self.under, self.beside, self.threshold, self.there, self.here)
+
+    def show(self, result: EpsilonPlace) -> None:
+        self.under.set_data(CURVE, result.curve_under)
+        self.beside.set_data(CURVE, result.curve_beside)
+        root = math.sqrt(result.epsilon)
+        self.threshold.set_data([root, root], [0, 1.16])
+        self.here.set_data([result.deviation], [result.under])
+        self.there.set_data([result.deviation], [result.beside])
+        self.figure.refresh()
+
+    def sentence(self, result: EpsilonPlace) -> str:
+        text = _(
+            "With ε = {epsilon}, a list of standard deviation {deviation} leaves LayerNorm with {under}. "
+            "With ε beside the root it would be {beside}."
+        ).format(
+            epsilon=compact(result.epsilon), deviation=compact(result.deviation, 2),
+            under=compact(result.under, 3), beside=compact(result.beside, 3),
+        )  # fmt: skip
+        root = compact(math.sqrt(result.epsilon), 2)
+        if result.deviation < 0.1 * math.sqrt(result.epsilon):
+            after = _("It lies far below √ε = {root}: such a list is taken for noise and kept small.")
+        elif result.deviation > 10 * math.sqrt(result.epsilon):
+            after = _("It lies far above √ε = {root}: ε hardly matters.")
+        else:
+            after = _("It lies near √ε = {root}, where ε begins to tell.")
+        return text + " " + after.format(root=root)
+
+
+# ---- who shares a statistic ----
+
+
+class SharedStatistic(Explorer):
+    """The cells of (B, T, D) that share a statistic with a chosen one, and the outputs that it moves."""
+
+    def __init__(self, norm: str = "layer"):
+        titles = [_("text {number}").format(number=b + 1) for b in range(TEXTS)]
+        labels = {
+            "rows": [_("pos. {number}").format(number=t + 1) for t in range(POSITIONS)],
+            "columns": [str(d + 1) for d in range(WIDTH)],
+            "cell_size": 32,
+            "words": _("{panel}, {row}, component {column}: {value}"),
+        }
+        zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
+        self.before = MatrixView(
+            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, editable=True, legend=False,
+            titles=[_("x, {text}").format(text=title) for title in titles],
+            masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
+            hint=_("Click on a cell to choose it. Hatched: not in its statistic."), **labels,
+        )  # fmt: skip
+        self.after = MatrixView(
+            zeros, limits=(0.0, 1.5), digits=2, legend=False,
+            titles=[_("moved, {text}").format(text=title) for title in titles],
+            masked_words=_("{panel}, {row}, component {column}: has not moved"),
+            hint=_("How far each output moves. Hatched: not at all."), **labels,
+        )  # fmt: skip
+        self.before.on_edit(self.guarded(self._choose))
+        super().__init__(self._make_controls(norm), [[self.before], [self.after]])
+
+    def _make_controls(self, norm: str) -> dict:
+        kinds = [
+            ("LayerNorm", "layer"),
+            ("BatchNorm", "batch"),
+            ("RMSNorm", "rms"),
+            ("nn.LayerNorm((T, D))", "wide"),
+        ]
+        return {
+            "norm": dropdown(_("normalization"), kinds, norm),
+            "text": int_slider(_("text"), 1, TEXTS, 2),
+            "position": int_slider(_("position"), 1, POSITIONS, 2),
+            "component": int_slider(_("component"), 1, WIDTH, 3),
+            "change": slider(_("change this cell by"), -3, 3, 2, 0.5),
+        }
+
+    compute = staticmethod(sharing)
+
+    def _choose(self, allowed: np.ndarray) -> None:
+        # The view offers a mask to edit; here the one cell that differs is the one the reader points at.
+        for b, t, d in np.argwhere(allowed != self.result.shares.numpy()).tolist()[:1]:
+            self.set(text=b + 1, position=t + 1, component=d + 1)
+
+    def show(self, result: Sharing) -> None:
+        cell = list(result.cell)
+        self.before.update(values=result.x, allowed=result.shares.numpy(), marked=cell)
+        self.after.update(values=result.moved, allowed=result.has_moved.numpy(), marked=cell)
+
+    def sentence(self, result: Sharing) -> str:
+        return f"{self._who_shares(result)} {self._what_moves(result)}"
+
+    def _who_shares(self, result: Sharing) -> str:
+        b, t, d = (index + 1 for index in result.cell)
+        text = {
+            "layer": _(
+                "LayerNorm: text {b}, position {t}, component {d} shares its statistic with the "
+                "{n} components of its own position: mean {mean}, variance {scale}."
+            ),
+            "batch": _(
+                "BatchNorm: text {b}, position {t}, component {d} shares its statistic with component {d} "
+                "of all texts and positions, {n} cells: mean {mean}, variance {scale}."
+            ),
+            "rms": _(
+                "RMSNorm: text {b}, position {t}, component {d} shares its statistic with the "
+                "{n} components of its own position: mean square {scale}; no mean is subtracted."
+            ),
+            "wide": _(
+                "LayerNorm over (T, D): text {b}, position {t}, component {d} shares its statistic with "
+                "its whole text, {n} cells: mean {mean}, variance {scale}."
+            ),
+        }[result.norm]
+        return text.format(
+            b=b, t=t, d=d, n=int(result.shares.sum()), mean=number(result.mean), scale=number(result.scale)
+        )
+
+    def _what_moves(self, result: Sharing) -> str:
+        if result.change == 0:
+            return _("Nothing is changed, so nothing moves.")
+        positions = int(result.has_moved.any(-1).sum())
+        text = _(
+            "If this cell changes by {change}, the output changes in {cells} of {all_cells} cells, "
+            "at {positions} of {all_positions} positions."
+        ).format(
+            change=number(result.change), cells=int(result.has_moved.sum()), all_cells=result.x.numel(),
+            positions=positions, all_positions=TEXTS * POSITIONS,
+        )  # fmt: skip
+        return text + " " + _("No other position notices.") if positions == 1 else text
+
+
+# ---- the sphere ----
+
+
+class OnTheSphere(Explorer):
+    """Lists of two or three numbers as points, moved step by step to where LayerNorm or RMSNorm puts them."""
+
+    LIMIT = 3.6
+
+    def __init__(self, width: int = 3, norm: str = "layer"):
+        self.figure = LiveFigure(5.4, 4.8)
+        self._draw()
+        controls = {
+            "width": dropdown(_("components D"), [("2", 2), ("3", 3)], width),
+            "norm": dropdown(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], norm),
+            "stage": slider(_("step (0, 1, 2)"), 0, 2, 2, 0.1),
+            "turn": int_slider(_("line of sight in degrees"), 0, 90, 65, 5),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(sphere)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(aspect="equal")
+        axes.set_xlim(-self.LIMIT, self.LIMIT)
+        axes.set_ylim(-self.LIMIT, self.LIMIT)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(False)
+        soft = {"color": style.LIGHT.soft, "linewidth": 1}
+        (self.plane,) = axes.fill([0, 1, 1], [0, 0, 1], color=style.LIGHT.grid, alpha=0.6, linewidth=1)
+        (self.axis,) = axes.plot([], [], linestyle=(0, (4, 2)), label=_("axis of equal components"), **soft)
+        (self.outline,) = axes.plot([], [], linestyle=":", label=_("sphere of radius √D"), **soft)
+        (self.circle,) = axes.plot([], [], color=NORM, linewidth=1.2, label=_("mean 0 and length √D"))
+        self.ways = LineCollection([], colors=style.ROLES["masked"], linewidths=0.6, alpha=0.5)
+        axes.add_collection(self.ways)
+        (self.starts,) = axes.plot([], [], "o", color=INPUT, markersize=3.5, alpha=0.8, label="x")
+        (self.points,) = axes.plot([], [], "o", color=NORM, markersize=5, label=_("where x is now"))
+        self.name = axes.text(0, 0, "", fontsize=style.SMALL_SIZE, ha="left", va="center")
+        self.figure.figure.legend(loc="outside lower center", ncols=2)
+        self.figure.moving(self.plane, self.axis, self.outline, self.circle, self.ways, self.starts)
+        self.figure.moving(self.points, self.name)
+
+    def show(self, result: Sphere) -> None:
+        D = result.width
+        to_screen = screen(D, result.turn)
+        ones, radius, round_ = np.ones(D), math.sqrt(D), np.linspace(0, 2 * math.pi, 121)
+        disc = plane_circle(D, 3.2) @ to_screen
+        self.plane.set_xy(disc)
+        self.axis.set_data(*(np.array([-2.0, 2.0])[:, None] * ones @ to_screen).T)
+        self.outline.set_data(radius * np.cos(round_), radius * np.sin(round_))
+        self.circle.set_data(*(plane_circle(D, radius) @ to_screen).T)
+        self.circle.set_linestyle("-" if D == 3 else "")
+        self.circle.set_marker("" if D == 3 else "D")
+        start, now = result.start @ to_screen, result.points @ to_screen
+        self.ways.set_segments(np.stack([start, now], axis=1))
+        self.starts.set_data(*start.T)
+        self.points.set_data(*now.T)
+        tip = 2.05 * ones @ to_screen
+        self.name.set_position((tip[0] + 0.1, tip[1]))
+        self.name.set_text(vector(ones))
+        self.figure.refresh()
+
+    def sentence(self, result: Sphere) -> str:
+        lengths = result.lengths
+        measured = _("Measured: lengths from {short} to {long}, the largest mean is {mean}.").format(
+            short=f"{lengths.min():.3f}", long=f"{lengths.max():.3f}", mean=number(result.largest_mean, 3)
+        )
+        parts = [self._place(result), measured]
+        if result.width == 3:
+            parts.append(
+                _("You look at an angle of {turn}° to the axis [1, 1, 1].").format(turn=number(result.turn))
+            )
+        return " ".join(parts)
+
+    def _place(self, result: Sphere) -> str:
+        lists = _("{n} lists of {D} numbers").format(n=LISTS, D=result.width)
+        centred = NORMS[result.norm].centred
+        if result.stage == 0:
+            return _("{lists}, as they come in.").format(lists=lists)
+        if result.stage < 1:
+            text = (
+                _("{lists}, on the way: the mean is being subtracted.")
+                if centred
+                else _("{lists}: RMSNorm leaves out the step that subtracts the mean.")
+            )
+        elif result.stage == 1:
+            text = (
+                _("{lists} without their mean: what remains lies flat, orthogonal to the axis.")
+                if centred
+                else _("{lists}: RMSNorm has not subtracted a mean; all are still where they were.")
+            )
+        elif result.stage < 2:
+            text = _("{lists}, on the way to the length √{D}.")
+        elif not centred:
+            text = _("{lists} behind RMSNorm: all on the sphere of radius √{D} = {radius}, anywhere on it.")
+        elif result.width == 2:
+            text = _("{lists} behind LayerNorm: just two points, [1, -1] and [-1, 1] (but for ε).")
+        else:
+            text = _("{lists} behind LayerNorm: all on one circle of radius √{D} = {radius} (but for ε).")
+        return text.format(lists=lists, D=result.width, radius=number(math.sqrt(result.width), 3))

@@ -1,0 +1,186 @@
+"""What 09_parameter_counting computes: settings in, arrays out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from ...apart import Undrawn
+from ...model import Block, Config
+from ...parameters import (
+    PARTS,
+    PRESETS,
+    Count,
+    Reconciliation,
+    Row,
+    RuleOfThumb,
+    count,
+    count_config,
+    reconcile,
+    rule_of_thumb,
+    table,
+)
+
+CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)  # the example of the chapter
+
+
+# ---- the tables of one block, to scale ----
+
+
+@dataclass(frozen=True)
+class BlockParameters:
+    """All parameters of one block, and how many each group holds."""
+
+    width: int
+    heads: int
+    rows: tuple[Row, ...]
+
+    def sum(self, *parts: str) -> int:
+        """How many numbers these parts hold."""
+        return sum(row.number for row in self.rows if row.part in parts)
+
+    @property
+    def total(self) -> int:
+        """How many numbers the block holds."""
+        return sum(row.number for row in self.rows)
+
+
+def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
+    """Every parameter of a block of this width, as it stands in the model."""
+    config = Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1, bias=bias)
+    with Undrawn(device="meta"):
+        return BlockParameters(width, heads, tuple(table(Block(config))))
+
+
+# Where each module's parameters begin in the picture; wide enough for D = 16. One unit is one number.
+PLACES = {
+    "norm1": (0, 0),
+    "attn.q": (9, 0),
+    "attn.k": (32, 0),
+    "attn.v": (55, 0),
+    "attn.out": (78, 0),
+    "norm2": (0, 24),
+    "mlp.up": (103, 0),
+    "mlp.down": (9, 24),
+}
+LARGEST = 16  # D
+
+
+# ---- rule of thumb beside the exact count ----
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A decoder's size by rule of thumb and exactly."""
+
+    config: Config
+    rule: RuleOfThumb
+    exact: Count
+
+
+def counted(
+    vocab_size: int, width: int, blocks: int, context: int, heads: int, tied: bool, bias: bool
+) -> Counted:
+    """Count a decoder of these sizes by rule and exactly."""
+    config = Config(vocab_size, context, width, heads, blocks, bias=bias, tie_head=tied)
+    return Counted(config, rule_of_thumb(vocab_size, width, blocks, context), count_config(config))
+
+
+def rule_parts(rule: RuleOfThumb) -> dict[str, int]:
+    """The rule's three terms by part; of 12 D^2, four stand for attention and eight for the MLP."""
+    third = rule.blocks // 3
+    return dict.fromkeys(PARTS, 0) | {
+        "token_embedding": rule.embedding,
+        "position_embedding": rule.positions,
+        "attention": third,
+        "mlp": 2 * third,
+    }
+
+
+def round_top(value: float) -> float:
+    """The next number above `value` whose quarters read well on an axis."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return next(step * power for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * power >= value)
+
+
+# ---- what the rule leaves out ----
+
+WIDTHS = (8, 16, 32, 64, 128, 256, 512, 768, 1024, 1600, 4096, 12288)
+LEFT_OUT = ("attention_bias", "mlp_bias", "norms", "head")
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What lies between rule and count for one decoder, and its share of the count over all WIDTHS."""
+
+    config: Config
+    reconciliation: Reconciliation
+    shares: np.ndarray  # (len(WIDTHS),)
+
+    @property
+    def share(self) -> float:
+        """What the rule leaves out, as a share of the exact count."""
+        return 1 - self.reconciliation.rule.total / self.reconciliation.exact
+
+
+@cache
+def one_and_two_blocks(width: int, tied: bool, bias: bool) -> tuple[int, int]:
+    """The exact count of the chapter's decoder at this width with one block and with two."""
+    configs = (replace(CHAPTER, width=width, blocks=L, heads=1, tie_head=tied, bias=bias) for L in (1, 2))
+    one, two = (count_config(config).total for config in configs)
+    return one, two
+
+
+def share_left_out(width: int, blocks: int, tied: bool, bias: bool) -> float:
+    """The share of the exact count that the rule leaves out; every block adds what the second one did."""
+    one, two = one_and_two_blocks(width, tied, bias)
+    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context)
+    return 1 - rule.total / (one + (blocks - 1) * (two - one))
+
+
+def gap(width: int, blocks: int, tied: bool, bias: bool) -> Gap:
+    """Reconcile the chapter's decoder, at this width and depth, with the rule of thumb."""
+    config = replace(CHAPTER, width=width, blocks=blocks, heads=1, tie_head=tied, bias=bias)
+    shares = np.array([share_left_out(other, blocks, tied, bias) for other in WIDTHS])
+    return Gap(config, reconcile(config), shares)
+
+
+# ---- the sizes of real models ----
+
+FORMATS = {"float32": 4, "bfloat16": 2, "training": 16}  # bytes a parameter
+SIZES = {"chapter": CHAPTER, **PRESETS}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The exact counts of all models of SIZES, one of them chosen, and how its numbers are stored."""
+
+    chosen: str
+    tied: bool
+    stored: str
+    counts: dict[str, Count]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the chosen model's parameters, in bytes."""
+        return FORMATS[self.stored] * self.counts[self.chosen].total
+
+
+@cache
+def sizes(chosen: str, tied: bool, stored: str) -> Sizes:
+    """Count every model of SIZES with a tied or an untied head."""
+    counts = {name: count_config(replace(config, tie_head=tied)) for name, config in SIZES.items()}
+    return Sizes(chosen, tied, stored, counts)
+
+
+def table_share(count: Count) -> float:
+    """The share of the tables for tokens, positions and the head."""
+    parts = ("token_embedding", "position_embedding", "head")
+    return sum(count.parts[part] for part in parts) / count.total
+
+
+def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
+    """The exact count of one block by part."""
+    with Undrawn(device="meta"):
+        return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts

@@ -1,0 +1,298 @@
+"""Live views of 01_residual."""
+
+import numpy as np
+import torch
+
+from ...language import _, ngettext
+from ...live import style
+from ...live.controls import dropdown, int_slider, selection_slider, slider
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.numbers import magnitude, number, vector
+from .computation import (
+    RATES,
+    STEPS,
+    Depth,
+    Paths,
+    Training,
+    VectorSum,
+    contribution,
+    depth_compared,
+    outcome,
+    training_compared,
+    two_paths,
+    vector_sum,
+)
+
+PATH, CHANGE, GRADIENT = style.ROLES["residual"], style.ROLES["mlp"], style.ROLES["gradient"]
+
+
+# ---- y = x + f(x) as arrows ----
+
+
+class VectorAddition(Explorer):
+    """Arrows in the plane: the direct path x, the contribution f(x), and their sum y."""
+
+    LIMIT, LENS = 7.0, 2.2  # half the width of the plane, and of the lens around the tip of x
+
+    def __init__(self):
+        self.plane = LiveFigure(7.4, 3.9)
+        self._draw()
+        controls = {
+            "x1": slider(_("x, component 1"), -5, 5, 2),
+            "x2": slider(_("x, component 2"), -5, 5, 5),
+            "f1": slider(_("f(x), component 1"), -2, 2, 0.3),
+            "f2": slider(_("f(x), component 2"), -2, 2, -0.2),
+        }
+        super().__init__(controls, [[self.plane]])
+
+    compute = staticmethod(vector_sum)
+
+    def _draw(self) -> None:
+        plane, lens = self.plane.figure.subplots(1, 2, subplot_kw={"aspect": "equal"})
+        for axes, limit, title in (
+            (plane, self.LIMIT, _("the plane")),
+            (lens, self.LENS, _("through a lens: around the tip of x")),
+        ):
+            axes.set(xlim=(-limit, limit), ylim=(-limit, limit), title=title)
+            axes.grid(True)
+        plane.set(xlabel=_("component 1"), ylabel=_("component 2"))
+        lens.set(xlabel=_("change in component 1"), ylabel=_("change in component 2"))
+        lens.plot([0], [0], "o", color=PATH, markersize=8)
+        arrow = {
+            "linewidth": 2.4,
+            "solid_capstyle": "round",
+            "marker": "o",
+            "markevery": [-1],
+            "markersize": 6,
+        }
+        (self.x_arrow,) = plane.plot([0, 0], [0, 0], color=PATH, label=_("x (direct path)"), **arrow)
+        (self.f_arrow,) = plane.plot(
+            [0, 0], [0, 0], color=CHANGE, label=_("f(x), from the tip of x"), **arrow
+        )
+        (self.f_lens,) = lens.plot([0, 0], [0, 0], color=CHANGE, **arrow)
+        (self.y_arrow,) = plane.plot(
+            [0, 0],
+            [0, 0],
+            color=style.LIGHT.ink,
+            linestyle=(0, (4, 3)),
+            linewidth=1.5,
+            label=_("y = x + f(x)"),
+        )
+        self.plane.figure.legend(loc="outside upper center", ncols=3, columnspacing=1.6)
+        self.plane.moving(self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens)
+
+    def show(self, result: VectorSum) -> None:
+        x, fx, y = result.x, result.fx, result.y
+        self.x_arrow.set_data([0, x[0]], [0, x[1]])
+        self.f_arrow.set_data([x[0], y[0]], [x[1], y[1]])
+        self.y_arrow.set_data([0, y[0]], [0, y[1]])
+        self.f_lens.set_data([0, fx[0]], [0, fx[1]])
+        self.plane.refresh()
+
+    def sentence(self, result: VectorSum) -> str:
+        text = _("x = {x} plus f(x) = {fx} gives y = {y}.").format(
+            x=vector(result.x), fx=vector(result.fx), y=vector(result.y)
+        )
+        size, change = float(np.hypot(*result.x)), float(np.hypot(*result.fx))
+        if change < 1e-9:
+            return text + " " + _("The contribution is zero: y is x itself.")
+        if size < 1e-9:
+            return text + " " + _("x is zero: y is the contribution alone.")
+        return (
+            text
+            + " "
+            + _("The contribution is {share} times as long as x.").format(share=number(change / size, 2))
+        )
+
+
+# ---- the two paths of the gradient ----
+
+
+class TwoPaths(Explorer):
+    """y = x + f(x) with its tangent, and the slope taken apart: 1 from the direct path, f'(x) through f."""
+
+    def __init__(self):
+        self.figure = LiveFigure(8.2, 3.2)
+        self._draw()
+        controls = {
+            "point": slider(_("place x"), -3, 3, 1, 0.05),
+            "strength": slider(_("strength of f"), -1, 1, 0.4, 0.05),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(two_paths)
+
+    def _draw(self) -> None:
+        curves, slopes = self.figure.figure.subplots(1, 2, width_ratios=[1.7, 1])
+        curves.set_xlim(-3, 3)
+        curves.set_ylim(-4, 4)
+        curves.set_xlabel("x")
+        curves.grid(True)
+        (self.direct,) = curves.plot([-3, 3], [-3, 3], color=PATH, label=_("direct path: x"))
+        (self.change,) = curves.plot([], [], color=CHANGE, label="f(x)")
+        (self.sum,) = curves.plot([], [], color=style.LIGHT.ink, label="y = x + f(x)")
+        (self.tangent,) = curves.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("slope of y"))
+        (self.here,) = curves.plot([], [], "o", color=GRADIENT)
+        curves.legend(loc="upper left")
+        self.bars = slopes.bar(
+            [0, 1, 2], [0, 0, 0], color=[PATH, CHANGE, GRADIENT], width=0.62,
+            tick_label=[_("direct\npath"), _("through f:\nf′(x)"), _("together:\ndy/dx")],
+        )  # fmt: skip
+        slopes.set_ylim(-2.2, 3.4)
+        slopes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
+        slopes.set_title(_("slopes"))
+        self.values = [slopes.text(i, 0, "", ha="center", fontsize=style.TEXT_SIZE) for i in range(3)]
+        self.figure.moving(self.change, self.sum, self.tangent, self.here, *self.bars, *self.values)
+
+    def show(self, result: Paths) -> None:
+        y = result.x + result.fx
+        point = torch.tensor(result.point, dtype=torch.float32)
+        here = result.point + float(contribution(point, result.strength))
+        self.change.set_data(result.x, result.fx)
+        self.sum.set_data(result.x, y)
+        ends = np.array([-0.8, 0.8])
+        self.tangent.set_data(result.point + ends, here + result.total * ends)
+        self.here.set_data([result.point], [here])
+        for bar, text, slope in zip(self.bars, self.values, (result.direct, result.through_f, result.total)):
+            bar.set_height(slope)
+            text.set_text(number(slope))
+            text.set_y(slope + (0.12 if slope >= 0 else -0.12))
+            text.set_va("bottom" if slope >= 0 else "top")
+        self.figure.refresh()
+
+    def sentence(self, result: Paths) -> str:
+        text = _("At x = {x}: {direct} from the direct path plus {through} through f makes dy/dx = {total}.")
+        text = text.format(
+            x=number(result.point), direct=number(result.direct), through=number(result.through_f),
+            total=number(result.total),
+        )  # fmt: skip
+        if abs(result.through_f) < 0.05:
+            return (
+                text + " " + _("Through f hardly anything comes back; the direct path still delivers its 1.")
+            )
+        if result.through_f < -0.95:
+            return (
+                text + " " + _("Here f cancels the direct path or outweighs it: a residual is no guarantee.")
+            )
+        return text
+
+
+# ---- depth ----
+
+
+class GradientByDepth(Explorer):
+    """The length of the gradient at every layer, on a logarithmic scale, without and with the direct path."""
+
+    FLOOR, CEILING = 1e-22, 1e9
+
+    def __init__(self):
+        self.figure = LiveFigure(7.6, 3.6)
+        self._draw()
+        controls = {
+            "depth": int_slider(_("number of layers"), 1, 48, 24),
+            "gain": slider(_("size of the weights"), 0.1, 3, 0.6, 0.1),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(depth_compared)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        style.log_axis(axes.yaxis)
+        axes.set_ylim(self.FLOOR, self.CEILING)
+        axes.set_yticks([10.0**power for power in range(-20, 11, 5)])
+        axes.set_xlim(-0.5, 48.5)
+        axes.set_xticks(range(0, 49, 8))
+        axes.grid(True)
+        axes.axhline(1, color=style.LIGHT.soft, linewidth=0.8)
+        axes.set_xlabel(_("layer (0 = input, right end = output; the gradient runs from right to left)"))
+        axes.set_ylabel(_("length of the gradient"))
+        (self.plain,) = axes.plot(
+            [], [], color=GRADIENT, linestyle=(0, (4, 2)), marker="o", markersize=3, label=_("without: f(x)")
+        )
+        (self.with_path,) = axes.plot([], [], color=PATH, marker="o", markersize=3, label=_("with: x + f(x)"))
+        axes.legend(loc="upper right", ncols=2)
+        self.figure.moving(self.plain, self.with_path)
+
+    def show(self, result: Depth) -> None:
+        layers = np.arange(result.depth + 1)
+        self.plain.set_data(layers, result.plain)
+        self.with_path.set_data(layers, result.residual)
+        self.figure.refresh()
+
+    def sentence(self, result: Depth) -> str:
+        text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "
+        text += _(
+            "Of a gradient of length 1 at the output, {plain} arrives at the input without the direct path "
+            "and {residual} with it."
+        )
+        text = text.format(
+            depth=result.depth, plain=magnitude(result.plain[0]), residual=magnitude(result.residual[0])
+        )
+        if result.residual[0] > 100:
+            return (
+                text
+                + " "
+                + _("With the direct path too it can grow too large: it helps, it promises nothing.")
+            )
+        if result.plain[0] < 1e-3:
+            return text + " " + _("Without it the first layers would learn next to nothing.")
+        return text
+
+
+# ---- learning rates ----
+
+
+class LearningRate(Explorer):
+    """A short training without and with the direct path: it helps at many rates, and fails at some."""
+
+    def __init__(self):
+        self.figure = LiveFigure(7.2, 3.3)
+        self._draw()
+        controls = {
+            "depth": dropdown(_("number of layers"), [(str(n), n) for n in (2, 6, 12, 24)], 12),
+            "rate": selection_slider(_("learning rate"), [(f"{rate:g}", rate) for rate in RATES], 0.1),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(training_compared)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot()
+        axes.set_xlim(0, STEPS)
+        axes.set_ylim(0, 2.6)
+        axes.grid(True)
+        axes.set_xlabel(_("training step"))
+        axes.set_ylabel(_("loss (squared error)"))
+        (self.plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"))
+        (self.with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"))
+        axes.legend(loc="upper right", ncols=2)
+        self.figure.moving(self.plain, self.with_path)
+
+    def show(self, result: Training) -> None:
+        steps = np.arange(STEPS + 1)
+        self.plain.set_data(steps, np.clip(result.plain, 0, 2.6))
+        self.with_path.set_data(steps, np.clip(result.residual, 0, 2.6))
+        self.figure.refresh()
+
+    def sentence(self, result: Training) -> str:
+        return _(
+            "{depth} layers, learning rate {rate}: without the direct path the net {plain}, "
+            "with it the net {residual}."
+        ).format(
+            depth=result.depth,
+            rate=f"{result.rate:g}",
+            plain=outcome_in_words(result.plain),
+            residual=outcome_in_words(result.residual),
+        )
+
+
+def outcome_in_words(losses: np.ndarray) -> str:
+    """What a training did, in words: learned, learned a little, stood still or failed."""
+    return {
+        "fails": _("fails (the loss grows beyond its start)"),
+        "learns": _("learns (the loss falls below a quarter)"),
+        "learns a little": _("learns a little"),
+        "stands still": _("stands still"),
+    }[outcome(losses)]

@@ -1,0 +1,24 @@
+"""04_self_attention: what its notebook uses."""
+
+from .computation import POSITION_EMBEDDINGS, SENTENCE, TOKEN_EMBEDDINGS, TOKEN_IDS, projections
+from .exercises import check_attention
+from .questions import guess_pronoun, guess_row_sum, guess_shift, guess_spread, guess_transpose
+from .views import FiveSteps, Heads, SplitHeads, WhyScale
+
+__all__ = [
+    "POSITION_EMBEDDINGS",
+    "SENTENCE",
+    "TOKEN_EMBEDDINGS",
+    "TOKEN_IDS",
+    "FiveSteps",
+    "Heads",
+    "SplitHeads",
+    "WhyScale",
+    "check_attention",
+    "guess_pronoun",
+    "guess_row_sum",
+    "guess_shift",
+    "guess_spread",
+    "guess_transpose",
+    "projections",
+]

@@ -1,0 +1,148 @@
+"""What 04_self_attention computes: settings in, arrays out."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ... import model
+
+# ---- the five steps on the sentence of the guide ----
+
+SENTENCE = ("Every", "␣moment", "␣is", "␣a", "␣beginning")
+TOKEN_IDS = (15745, 4205, 382, 261, 10526)  # of the vocabulary o200k_base
+TOKEN_EMBEDDINGS = torch.tensor(
+    [
+        [-0.5880, 0.3486, 0.6603],
+        [-0.2196, -0.3792, 0.7671],
+        [-1.1925, 0.6984, -1.4097],
+        [0.1794, 1.8951, 1.3689],
+        [-1.6033, -1.3250, 0.1784],
+    ],
+    dtype=torch.float32,
+)  # (T, D)
+POSITION_EMBEDDINGS = torch.tensor(
+    [
+        [-0.9178, 0.9045, -2.0975],
+        [1.1558, -1.2157, 0.1295],
+        [1.0937, 0.2066, 3.1815],
+        [0.0967, 1.4086, 0.1915],
+        [-0.1562, 0.2446, 4.0124],
+    ],
+    dtype=torch.float32,
+)  # (T, D)
+
+
+def projections(seed: int = 4) -> tuple[Tensor, Tensor, Tensor]:
+    """Three D x D tables W_Q, W_K, W_V drawn at random: the guide names them without giving numbers."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(3, 3, 3, generator=generator, dtype=torch.float32)
+    W_q, W_k, W_v = (0.6 * drawn).round(decimals=2)
+    return W_q, W_k, W_v
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Every matrix on the way from the embeddings X to the context, rows are positions."""
+
+    x: Tensor  # (T, D)
+    W_q: Tensor  # (D, D)
+    W_k: Tensor  # (D, D)
+    W_v: Tensor  # (D, D)
+    q: Tensor  # (T, D)
+    k: Tensor  # (T, D)
+    v: Tensor  # (T, D)
+    scores: Tensor  # (T, T) before scaling
+    scaled: Tensor  # (T, T)
+    weights: Tensor  # (T, T)
+    context: Tensor  # (T, D)
+
+
+def five_steps(x: Tensor | None = None) -> Steps:
+    """Self-attention without a mask, one head, step by step; x (T, 3), the guide's five sums if left out."""
+    x = TOKEN_EMBEDDINGS + POSITION_EMBEDDINGS if x is None else x
+    W_q, W_k, W_v = projections()
+    q, k, v = x @ W_q, x @ W_k, x @ W_v
+    scores = q @ k.T
+    scaled = scores / math.sqrt(k.shape[-1])
+    weights = scaled.softmax(dim=-1)
+    return Steps(x, W_q, W_k, W_v, q, k, v, scores, scaled, weights, weights @ v)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """The step that gives the matrix named `gives`, as left times right = result, seen from `query`."""
+
+    gives: str  # a field of Steps
+    query: int
+    all: Steps
+
+
+# ---- why divide by the root of d_k ----
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+KEYS = 8
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Scores of random queries against KEYS random keys, without and with division by the root of d_k."""
+
+    width: int
+    spread_raw: float
+    spread_scaled: float
+    weights_raw: np.ndarray  # (KEYS,) one query's weights, largest first
+    weights_scaled: np.ndarray  # (KEYS,)
+    slope_raw: float  # mean over queries of the largest derivative of softmax, at most 1/4
+    slope_scaled: float
+
+
+def scaling(width: int, seed: int = 2, queries: int = 400) -> Scaling:
+    """Draw queries and keys with independent standard normal components and compare the two scores."""
+    generator = torch.Generator().manual_seed(seed)
+    q = torch.randn(queries, width, generator=generator, dtype=torch.float64)
+    k = torch.randn(queries, KEYS, width, generator=generator, dtype=torch.float64)
+    raw = (k @ q[:, :, None]).squeeze(-1)  # (queries, KEYS)
+    scaled = raw / math.sqrt(width)
+    weights = [scores.softmax(dim=-1) for scores in (raw, scaled)]
+    slopes = [(w * (1 - w)).amax(dim=-1).mean().item() for w in weights]
+    largest = [w.sort(dim=-1, descending=True).values.mean(dim=0).numpy() for w in weights]
+    return Scaling(width, raw.std().item(), scaled.std().item(), *largest, *slopes)
+
+
+# ---- split into heads and merged again ----
+
+T_SPLIT, D_SPLIT = 4, 12
+
+
+@dataclass(frozen=True)
+class Split:
+    """An array (T, D) shared out to the heads and put together again."""
+
+    x: Tensor  # (T, D), the entry of position t, component d is 100 t + d
+    heads: Tensor  # (H, T, D/H)
+    merged: Tensor  # (T, D)
+    transposed: bool
+
+
+def split_and_merge(heads: int, transposed: bool) -> Split:
+    """Split (T, D) into heads and merge them, with the transpose or, wrongly, without it."""
+    x = 100 * torch.arange(1, T_SPLIT + 1)[:, None] + torch.arange(1, D_SPLIT + 1)  # (T, D)
+    x = x.float()
+    split = model.split_heads(x[None], heads)  # (1, H, T, D/H)
+    merged = model.merge_heads(split) if transposed else split.flatten().view(1, T_SPLIT, D_SPLIT)
+    return Split(x, split[0], merged[0], transposed)
+
+
+# ---- all heads of a real model ----
+
+
+@dataclass(frozen=True)
+class AllHeads:
+    """The weights of every head of one block on one text."""
+
+    labels: list[str]
+    weights: np.ndarray  # (H, T, T)
+    query: int

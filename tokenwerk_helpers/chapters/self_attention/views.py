@@ -1,0 +1,304 @@
+"""Live views of 04_self_attention."""
+
+import math
+
+import numpy as np
+import torch
+
+from ... import model
+from ...language import _, ngettext
+from ...live import style
+from ...live.controls import checkbox, dropdown, int_slider, selection_slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure
+from ...live.matrix import MatrixView
+from ...live.numbers import number, percent, vector
+from ...trace import trace
+from ..reading import Reading, example_story
+from .computation import (
+    D_SPLIT,
+    KEYS,
+    SENTENCE,
+    T_SPLIT,
+    WIDTHS,
+    AllHeads,
+    Equation,
+    Scaling,
+    Split,
+    five_steps,
+    scaling,
+    split_and_merge,
+)
+
+# ---- the five steps on the sentence of the guide ----
+
+
+class FiveSteps(Explorer):
+    """Walk from the embeddings to the context, each step as an equation of matrices."""
+
+    def __init__(self):
+        tokens, parts = list(SENTENCE), ["1", "2", "3"]
+        look = {"kind": "diverging", "cell_size": 46, "legend": False}
+        self.left = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
+        self.right = MatrixView(np.zeros((3, 3)), rows=parts, columns=parts, **look)
+        self.out = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
+        controls = {
+            "gives": selection_slider(_("step"), self._stops(), "scores"),
+            "query": dropdown(_("seen from"), [(t, i) for i, t in enumerate(SENTENCE)], 4),
+        }
+        super().__init__(controls, [[self.left, self.right, self.out]])
+
+    @staticmethod
+    def _stops() -> list[tuple[str, str]]:
+        """The slider's stops, numbered as the steps are in caption and text; step 1 has three parts."""
+        labels = ("1: Q", "1: K", "1: V", _("2: scores"), _("3: scaling"), _("4: softmax"), _("5: context"))
+        return list(zip(labels, ("q", "k", "v", "scores", "scaled", "weights", "context")))
+
+    def compute(self, gives: str, query: int) -> Equation:
+        return Equation(gives, query, five_steps())
+
+    def show(self, result: Equation) -> None:
+        tokens, parts = list(SENTENCE), ["1", "2", "3"]
+        s = result.all
+        root = math.sqrt(3)
+        left, right, out = {
+            "q": (("X", s.x, parts), ("W_Q", s.W_q, parts, parts), ("Q", s.q, parts)),
+            "k": (("X", s.x, parts), ("W_K", s.W_k, parts, parts), ("K", s.k, parts)),
+            "v": (("X", s.x, parts), ("W_V", s.W_v, parts, parts), ("V", s.v, parts)),
+            "scores": (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
+            "scaled": (
+                ("Q Kᵀ", s.scores, tokens),
+                ("1 / √d_k", torch.tensor([[1 / root]], dtype=torch.float32), ["·"], ["·"]),
+                ("Q Kᵀ / √d_k", s.scaled, tokens),
+            ),
+            "weights": (
+                ("Q Kᵀ / √d_k", s.scaled, tokens),
+                (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"]),
+                (_("softmax: weights"), s.weights, tokens),
+            ),
+            "context": (
+                (_("weights"), s.weights, tokens),
+                ("V", s.v, tokens, parts),
+                (_("context"), s.context, parts),
+            ),
+        }[result.gives]
+        softmax = result.gives == "weights"
+        self._fill(self.left, (left[0], left[1], tokens, left[2]), result.query)
+        # In the products the whole right factor takes part, in K and V no row stands for the query.
+        times, equals = ("", "") if softmax else ("· ", "= ")
+        self._fill(self.right, (times + right[0], *right[1:]), result.query if softmax else -1)
+        self._fill(self.out, (equals + out[0], out[1], tokens, out[2]), result.query)
+
+    def _fill(self, view: MatrixView, matrix: tuple, selected: int) -> None:
+        title, values, rows, columns = matrix
+        positive = bool((values >= 0).all()) and float(values.max()) <= 1.001
+        view.update(
+            values=values.numpy(), rows=rows, columns=columns, titles=[title], selected=selected,
+            kind="sequential" if positive else "diverging", limits=(0.0, 1.0) if positive else None,
+            alt=title,
+        )  # fmt: skip
+
+    def described(self) -> list:
+        return []  # each matrix goes by its title
+
+    def sentence(self, result: Equation) -> str:
+        s, i = result.all, result.query
+        token = SENTENCE[i]
+        best = int(s.scores[i].argmax())
+        texts = {
+            "q": _(
+                "Step 1, query: x = {x} of “{token}” times W_Q gives q = {out}: what this position looks for."
+            ),
+            "k": _(
+                "Step 1, key: x = {x} of “{token}” times W_K gives k = {out}: "
+                "what this position can be found by."
+            ),
+            "v": _(
+                "Step 1, value: x = {x} of “{token}” times W_V gives v = {out}: what this position passes on."
+            ),
+            "scores": _(
+                "Step 2, scores: q of “{token}” against each key gives {row}. "
+                "The largest is that for “{best}”."
+            ),
+            "scaled": _("Step 3, scaling: divided by √3 = 1.73, the scores of “{token}” become {row}."),
+            "weights": _("Step 4, softmax: the scores of “{token}” become the weights {row}. They sum to 1."),
+            "context": _(
+                "Step 5, context: the values, weighted with {row}, give “{token}” the new list {out}."
+            ),
+        }
+        out = getattr(s, result.gives)[i]
+        return texts[result.gives].format(
+            token=token, best=SENTENCE[best], x=vector(s.x[i], 4), out=vector(out),
+            row=vector(s.weights[i] if result.gives == "context" else out),
+        )  # fmt: skip
+
+
+# ---- why divide by the root of d_k ----
+
+
+class WhyScale(Explorer):
+    """The same random queries and keys, without and with division by the root of d_k."""
+
+    def __init__(self):
+        self.curve = [scaling(width) for width in WIDTHS]
+        self.figure = LiveFigure(8.4, 3.1)
+        self._draw()
+        controls = {"width": selection_slider(_("width d_k"), WIDTHS, 64)}
+        super().__init__(controls, [[self.figure]])
+
+    compute = staticmethod(scaling)
+
+    def _draw(self) -> None:
+        spread, bars = self.figure.figure.subplots(1, 2, width_ratios=[1, 1.25])
+        raw, kept = style.LIGHT.soft, style.ROLES["attention"]
+        style.log_axis(spread.yaxis)
+        spread.set_xscale("log", base=2)
+        spread.set_xticks([1, 8, 64, 512], labels=["1", "8", "64", "512"])
+        spread.set_xticks([], minor=True)
+        spread.set_ylim(0.3, 40)
+        spread.set_yticks([1, 10], labels=["1", "10"])
+        spread.grid(True)
+        spread.set(xlabel=_("width d_k"), title=_("spread of the scores"))
+        for key, colour, label in (
+            ("spread_raw", raw, _("q · k")),
+            ("spread_scaled", kept, _("q · k / √d_k")),
+        ):
+            spread.plot(
+                WIDTHS, [getattr(point, key) for point in self.curve], color=colour, marker="o", markersize=4,
+                label=label,
+            )  # fmt: skip
+        spread.legend(loc="upper left")
+        (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.LIGHT.ink, linewidth=1.2)
+        places = np.arange(KEYS)
+        self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
+        self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))
+        bars.set_ylim(0, 1)
+        bars.set_xticks(places, labels=[str(i + 1) for i in places])
+        bars.set(xlabel=_("keys, from the largest weight to the smallest"), title=_("weights (mean)"))
+        bars.legend(loc="upper right")
+        self.figure.moving(self.here, *self.raw, *self.kept)
+
+    def show(self, result: Scaling) -> None:
+        self.here.set_xdata([result.width, result.width])
+        for bars, heights in ((self.raw, result.weights_raw), (self.kept, result.weights_scaled)):
+            for bar, height in zip(bars, heights):
+                bar.set_height(height)
+        self.figure.refresh()
+
+    def sentence(self, result: Scaling) -> str:
+        return _(
+            "d_k = {width}: the scores spread by {raw} without scaling and by {kept} with it. On average the "
+            "largest of {keys} weights is {top_raw} without and {top_kept} with; softmax still answers with "
+            "a slope of {slope_raw} and {slope_kept} (at most 0.25)."
+        ).format(
+            width=result.width, raw=number(result.spread_raw, 1), kept=number(result.spread_scaled, 1),
+            keys=KEYS, top_raw=percent(result.weights_raw[0]), top_kept=percent(result.weights_scaled[0]),
+            slope_raw=number(result.slope_raw), slope_kept=number(result.slope_scaled),
+        )  # fmt: skip
+
+
+# ---- split into heads and merged again ----
+
+
+class SplitHeads(Explorer):
+    """Which numbers each head gets, and how they come together again."""
+
+    def __init__(self):
+        rows = [str(t + 1) for t in range(T_SPLIT)]
+        columns = [str(d + 1) for d in range(D_SPLIT)]
+        look = {"digits": 0, "limits": (100.0, 415.0), "legend": False, "row_axis": _("position")}
+        words = _("{panel}: {value} stands in position {row}, component {column}")
+        look |= {"cell_size": 36, "words": words}
+        self.before = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        self.split = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        self.after = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        controls = {
+            "heads": selection_slider(_("heads H"), (1, 2, 3, 4, 6, 12), 3),
+            "transposed": checkbox(_("with transpose"), True),
+        }
+        super().__init__(controls, [[self.before], [self.split], [self.after]])
+
+    compute = staticmethod(split_and_merge)
+
+    def show(self, result: Split) -> None:
+        H, _T, d = result.heads.shape
+        self.before.update(values=result.x.numpy(), titles=[_("before: (T, D)")])
+        self.split.update(
+            values=result.heads.numpy(), columns=[str(i + 1) for i in range(d)],
+            titles=[_("head {number}").format(number=h + 1) for h in range(H)],
+        )  # fmt: skip
+        title = _("merged again") if result.transposed else _("merged without transpose: wrong!")
+        self.after.update(values=result.merged.numpy(), titles=[title])
+
+    def sentence(self, result: Split) -> str:
+        H, _T, d = result.heads.shape
+        start = ngettext(
+            "{D} components, {H} head that gets them all, at all {T} positions.",
+            "{D} components, {H} heads with {d} of them each, at all {T} positions.",
+            H,
+        ).format(D=D_SPLIT, H=H, d=d, T=T_SPLIT)
+        wrong = int((result.merged != result.x).sum())
+        if wrong:
+            return start + " " + _(
+                "Merged without the transpose, {wrong} of {all} numbers stand in the wrong place, and the "
+                "shape (T, D) is right all the same."
+            ).format(wrong=wrong, all=T_SPLIT * D_SPLIT)  # fmt: skip
+        if not result.transposed:
+            return start + " " + _("With a single head nothing is to be swapped: the mistake cannot be seen.")
+        return start + " " + _("Merged again, every number stands where it stood.")
+
+
+# ---- all heads of a real model ----
+
+
+class Heads(Explorer):
+    """Type a sentence and see whom each head of a trained model looks at."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        text = text or example_story()
+        tokens = self.reading.labels(self.reading.ids(text))
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "limits": (0.0, 1.0), "cell_size": 30}
+        words = _("{panel}: “{row}” looks at “{column}” with {value}")
+        self.matrix = MatrixView(np.zeros((len(tokens), len(tokens))), rows=tokens, words=words, **look)
+        self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
+        self.matrix.masked_legend = _("later, not allowed")
+        config = self.reading.model.config
+        # Where the pronoun is foretold, one token before it stands, and the block whose head looks back at
+        # article and noun.
+        pronoun = len(self.reading.ids(text.partition(" sie")[0]))
+        block = self.reading.pretrained.about.get("heads", {}).get("pronoun", {}).get("block", 0) + 1
+        controls = {
+            "text": text_input(_("sentence"), text),
+            "block": int_slider(_("block"), 1, config.blocks, block),
+            "query": int_slider(_("seen from token"), 1, config.context, pronoun),
+        }
+        super().__init__(controls, [[self.matrix]])
+        self.follow_clicks(self.matrix, "query")
+
+    def compute(self, text: str, block: int, query: int) -> AllHeads:
+        ids = self.reading.ids(text)
+        weights = trace(self.reading.model, torch.tensor([ids]))[f"blocks.{block - 1}.attn.weights"][0]
+        return AllHeads(self.reading.labels(ids), weights.numpy(), min(query, len(ids)) - 1)  # (H, T, T)
+
+    def show(self, result: AllHeads) -> None:
+        H, T, _T = result.weights.shape
+        self.matrix.update(
+            values=result.weights, rows=result.labels, columns=result.labels, selected=result.query,
+            allowed=model.causal_mask(T).numpy(),
+            titles=[_("head {number}").format(number=h + 1) for h in range(H)],
+        )  # fmt: skip
+
+    def sentence(self, result: AllHeads) -> str:
+        token = result.labels[result.query]
+        parts = []
+        for head, weights in enumerate(result.weights[:, result.query]):
+            best = int(weights.argmax())
+            parts.append(
+                _("head {head} at “{token}” ({share})").format(
+                    head=head + 1, token=result.labels[best], share=percent(weights[best])
+                )
+            )
+        return _("Token {place}, “{token}”, looks most: {parts}.").format(
+            place=result.query + 1, token=token, parts="; ".join(parts)
+        )

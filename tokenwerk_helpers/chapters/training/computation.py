@@ -1,0 +1,78 @@
+"""What 11_training computes: settings in, arrays out."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ... import corpus, model, training
+
+# ---- targets: the same row, shifted by one ----
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """What is read at each position, and what should come next there."""
+
+    inputs: list[str]
+    targets: list[str]
+    position: int
+
+
+# ---- training here ----
+
+WIDTH, VALIDATION = 32, 60
+
+
+@dataclass
+class Curve:
+    """The losses of a training so far."""
+
+    steps: list[int] = field(default_factory=list)
+    train: list[float] = field(default_factory=list)
+    validation_steps: list[int] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    sample_step: int = 0
+    sample: str = ""  # what the model wrote after that step
+
+    def add(self, progress: training.Progress) -> None:
+        """Take note of one step."""
+        self.steps.append(progress.step)
+        self.train.append(progress.train_loss)
+        if progress.validation_loss is not None:
+            self.validation_steps.append(progress.step)
+            self.validation.append(progress.validation_loss)
+
+
+def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600) -> training.Training:
+    """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
+    config = model.Config(vocab_size=len(tokenizer), context=64, width=WIDTH, heads=4, blocks=2)
+    if stories:
+        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(seed, stories)]
+        batches = training.batches(rows, min(16, stories), seed)
+    else:
+        batches = training.fresh_batches(tokenizer, 16, seed)
+    held_out = [training.framed(s.text, tokenizer) for s in corpus.stories(2_000_000, VALIDATION)]
+    return training.train(
+        config, batches, held_out, seed=seed, validate_every=25, steps=steps, learning_rate=rate
+    )
+
+
+# ---- through the stored checkpoints ----
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The shipped model at one step of its training."""
+
+    step: int
+    metrics: dict[str, float]
+    labels: list[str]
+    weights: np.ndarray  # (T, T) of one head
+    block: int
+    head: int
+    text: str
+
+
+def spell_text() -> str:
+    """A spell and the beginning of its echo: what comes next has to be copied."""
+    return "Die Hexe murmelt: bora tika zumi lomi rafu. Das Echo ruft: tika zumi"

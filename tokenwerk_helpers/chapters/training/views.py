@@ -1,0 +1,321 @@
+"""Live views of 11_training."""
+
+import numpy as np
+import torch
+
+from ... import model, sampling, training
+from ...language import _, ngettext
+from ...live import style
+from ...live.controls import button, dropdown, int_slider, selection_slider, text_input
+from ...live.explorer import Explorer
+from ...live.figure import LiveFigure, Texts
+from ...live.matrix import MatrixView
+from ...live.numbers import number, percent
+from ...live.running import Runner
+from ...pretrained import load_checkpoints
+from ...trace import trace
+from ..reading import Reading
+from .computation import Curve, Moment, Shifted, begin, spell_text
+
+# ---- targets: the same row, shifted by one ----
+
+
+class Targets(Explorer):
+    """A text as a training example: every position is a question, the next token its answer."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        text = text or "Eine Ente lacht."
+        self.figure = LiveFigure(8.0, 1.5)
+        self._draw()
+        controls = {
+            "text": text_input(_("text"), text),
+            "position": int_slider(_("position"), 0, 30, 2),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, text: str, position: int) -> Shifted:
+        self.reading.ids(text)  # refuses a text that is too long
+        batch = training.batch([training.framed(text, self.reading.tokenizer)])
+        inputs, targets = (self.reading.labels(row[0].tolist()) for row in batch)
+        return Shifted(inputs, targets, min(position, len(inputs) - 1))
+
+    def _draw(self) -> None:
+        self.axes = axes = style.bare_axes(self.figure.figure)
+        axes.set_ylim(-0.2, 2.4)
+        self.arrows = []  # shafts and heads: of all that are not asked, and of the one that is
+        for colour, width, head in ((style.LIGHT.soft, 0.8, 4.5), (style.ROLES["head"], 1.8, 6.5)):
+            (shafts,) = axes.plot([], [], color=colour, linewidth=width, solid_capstyle="butt")
+            (heads,) = axes.plot([], [], "v", color=colour, markersize=head, markeredgewidth=0)
+            self.arrows.append((shafts, heads))
+            self.figure.moving(shafts, heads)
+        self.names = Texts(self.figure, axes, va="center")
+
+    def show(self, result: Shifted) -> None:
+        count, asked = max(8, len(result.inputs)), result.position
+        self.axes.set_xlim(-1.6, count)
+        others = [i + 0.5 for i in range(len(result.inputs)) if i != asked]
+        for (shafts, heads), places in zip(self.arrows, (others, [asked + 0.5])):
+            shafts.set_data(np.repeat(places, 3), [1.42, 0.85, np.nan] * len(places))
+            heads.set_data(places, [0.84] * len(places))
+        soft = {"x": -0.2, "ha": "right", "color": style.LIGHT.soft, "fontsize": style.TEXT_SIZE}
+        headings = [soft | {"y": 1.8, "text": _("reads")}, soft | {"y": 0.4, "text": _("answer")}]
+        size = style.TEXT_SIZE if count < 14 else style.SMALL_SIZE - 1.5
+        middle = {"ha": "center", "fontsize": size}
+        self.names.show([*headings, *(middle | entry for entry in self._entries(result))])
+        self.figure.refresh()
+
+    @staticmethod
+    def _entries(result: Shifted):
+        for i, (read, answer) in enumerate(zip(result.inputs, result.targets)):
+            seen, asked = i <= result.position, i == result.position
+            ink = style.LIGHT.ink if seen else style.LIGHT.grid
+            colour = style.ROLES["head"] if asked else style.LIGHT.soft
+            weight = "bold" if asked else "normal"
+            yield {"x": i + 0.5, "y": 1.8, "text": read, "color": ink, "fontweight": "normal"}
+            yield {"x": i + 0.5, "y": 0.4, "text": answer, "color": colour, "fontweight": weight}
+
+    def sentence(self, result: Shifted) -> str:
+        text = ngettext(
+            "The start token alone is a question already.",
+            "With the start token these are {count} tokens and {count} questions.",
+            len(result.inputs),
+        ).format(count=len(result.inputs))
+        return text + " " + _(
+            "At position {position} the model has read up to “{read}”; the right answer is “{answer}”."
+        ).format(
+            position=result.position, read=result.inputs[result.position],
+            answer=result.targets[result.position],
+        )  # fmt: skip
+
+
+# ---- training here ----
+
+
+class LiveTraining(Explorer):
+    """Train a small decoder in this page: watch its loss and what it writes, stop it, go on."""
+
+    def __init__(self, pretrained=None):
+        self.reading = Reading(pretrained)
+        # Of ordinary stories, as the curve is: those held out cost a little more.
+        self.floor = self.reading.pretrained.about.get("validation", {}).get("floor", 0.0)
+        self.uniform = float(np.log(len(self.reading.tokenizer)))
+        self.figure = LiveFigure(7.6, 3.2)
+        self._draw()
+        self.start = button(_("train"), "play")
+        self.halt = button(_("stop"), "stop")
+        self.runner = Runner(self._follow, self._show_end, self.tell)
+        self._settings: dict | None = None
+        controls = {
+            "stories": dropdown(
+                _("training stories"),
+                [(_("always new ones"), 0), ("1000", 1000), ("100", 100), ("10", 10)],
+                0,
+            ),
+            "rate": selection_slider(_("learning rate"), (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03), 0.003),
+        }
+        super().__init__(controls, [[self.figure]], [self.start, self.halt])
+        self.start.on_click(self.guarded(lambda _button: self.begin()))
+        self.halt.on_click(self.guarded(lambda _button: self.runner.stop()))
+
+    def compute(self, stories: int, rate: float) -> Curve:
+        settings = {"stories": stories, "rate": rate}
+        if settings != self._settings:  # other settings begin anew; the same ones go on
+            self._settings = settings
+            self.training = begin(stories, rate, self.reading.tokenizer)
+            self.curve = Curve()
+            self.runner.stop()  # last, since what ends shows the curve
+        return self.curve
+
+    def reset(self) -> None:
+        """Put every control back to where it began, and begin anew even if none had moved."""
+        self._settings = None
+        super().reset()
+
+    def begin(self) -> None:
+        """Begin to train, or go on."""
+        self.settle()
+        self.runner.start(self.training)
+        if not self.curve.steps:
+            # The very first step takes seconds, since torch imports its compiler for the optimizer.
+            self.caption.value = _("Training begins …")
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
+        axes.set_title(" ")  # room for the line that names the settings
+        axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
+        axes.grid(True)
+        axes.axhline(self.uniform, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (1, 2)))
+        axes.axhline(self.floor, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
+        small = {"fontsize": style.SMALL_SIZE, "color": style.LIGHT.soft, "ha": "right", "va": "bottom"}
+        axes.text(596, self.uniform + 0.05, _("blind guessing: ln V"), **small)
+        axes.text(596, self.floor - 0.12, _("floor of the grammar"), **small | {"va": "top"})
+        shipped = [(c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600]
+        axes.plot(
+            *zip(*shipped), color=style.LIGHT.soft, marker="s", markersize=3, linewidth=0.8,
+            label=_("the shipped model then (D = 64)"),
+        )  # fmt: skip
+        (self.train,) = axes.plot([], [], color=style.ACCENTS["first"], linewidth=1.2, label=_("training"))
+        (self.validation,) = axes.plot(
+            [], [], color=style.LIGHT.ink, marker="o", markersize=4, label=_("unseen stories")
+        )
+        axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.72))
+        self.title = axes.text(0, 8.6, "", fontsize=style.TITLE_SIZE, va="bottom")
+        self.figure.moving(self.train, self.validation, self.title)
+
+    def show(self, result: Curve) -> None:
+        self.title.set_text(
+            _("learning rate {rate}, {stories}").format(
+                rate=f"{self.controls['rate'].value:g}", stories=self._stories()
+            )
+        )
+        self.train.set_data(result.steps, result.train)
+        self.validation.set_data(result.validation_steps, result.validation)
+        self.figure.refresh()
+
+    def sentence(self, result: Curve) -> str:
+        if not result.steps:
+            return _(
+                "Not trained yet, learning rate {rate}, {stories}. Guessing blindly costs "
+                "ln {V} = {uniform}. Press “train”."
+            ).format(
+                rate=f"{self.controls['rate'].value:g}", stories=self._stories(),
+                V=len(self.reading.tokenizer), uniform=number(self.uniform),
+            )  # fmt: skip
+        text = _("Step {step}: training loss {loss}.").format(
+            step=result.steps[-1], loss=number(result.train[-1])
+        )
+        if result.validation:
+            text += " " + _("Unseen stories: {loss}.").format(loss=number(result.validation[-1]))
+            if result.validation[-1] > min(result.validation) + 0.15:
+                text += " " + _("It has been lower already: the model begins to learn the examples by heart.")
+        if result.sample_step:
+            text += "\n" + _("After step {step} it writes: {text}").format(
+                step=result.sample_step, text=result.sample
+            )
+        return text
+
+    def sample(self, count: int = 18) -> str:
+        """What the model writes by now, always the most probable token."""
+        ids = [self.reading.tokenizer.start]
+        end = self.reading.tokenizer.end
+        steps = sampling.generate(self.training.model, ids, count, temperature=0, eos=end)
+        return self.reading.tokenizer.decode(step.id for step in steps if step.id != end)
+
+    def _stories(self) -> str:
+        stories = self.controls["stories"].value
+        return _("{count} stories").format(count=stories) if stories else _("always new stories")
+
+    def _follow(self, progress: training.Progress) -> None:
+        self.curve.add(progress)
+        if progress.validation_loss is not None:
+            self._let_write()
+        if progress.step % 5 == 0:
+            self.update()
+
+    def _show_end(self) -> None:
+        if self.curve.steps:
+            self._let_write()
+        self.update()
+
+    def _let_write(self) -> None:
+        if self.curve.sample_step != self.curve.steps[-1]:  # the last step may just have been validated
+            self.curve.sample_step, self.curve.sample = self.curve.steps[-1], self.sample()
+
+    def close(self) -> None:
+        """Stop the training, then let go of the widgets."""
+        self.runner.stop()
+        super().close()
+
+
+# ---- through the stored checkpoints ----
+
+
+class Scrubber(Explorer):
+    """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
+
+    SHOWN = ("pronoun", "giver", "copy")
+
+    def __init__(self, pretrained=None, checkpoints=None):
+        self.reading = Reading(pretrained)
+        self.checkpoints = checkpoints or list(load_checkpoints())
+        steps = [checkpoint.step for checkpoint in self.checkpoints]
+        self.figure = LiveFigure(4.6, 3.6)
+        self._draw(steps)
+        self.matrix = MatrixView(
+            np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=17, row_axis=_("looks"),
+            column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
+            masked_words=_("“{row}” must not look at “{column}”: it comes later"),
+        )  # fmt: skip
+        about = self.reading.pretrained.about.get("heads", {}).get("induction", {})
+        config = self.reading.model.config
+        controls = {
+            "step": selection_slider(_("training step"), steps, steps[-1]),
+            "text": text_input(_("text"), spell_text()),
+            "block": int_slider(_("block"), 1, config.blocks, about.get("block", 1) + 1),
+            "head": int_slider(_("head"), 1, config.heads, about.get("head", 0) + 1),
+        }
+        super().__init__(controls, [[self.figure, self.matrix]])
+
+    def compute(self, step: int, text: str, block: int, head: int) -> Moment:
+        checkpoint = next(c for c in self.checkpoints if c.step == step)
+        ids = self.reading.ids(text)
+        seen = trace(checkpoint.model, torch.tensor([ids]))
+        weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
+        tokenizer = self.reading.tokenizer
+        new = [s.id for s in sampling.generate(checkpoint.model, ids, 6, temperature=0, eos=tokenizer.end)]
+        continuation = tokenizer.decode(id for id in new if id != tokenizer.end)
+        return Moment(step, checkpoint.metrics, self.reading.labels(ids), weights, block, head, continuation)
+
+    def _draw(self, steps: list[int]) -> None:
+        loss, ability = self.figure.figure.subplots(2, 1, sharex=True)
+        places = range(len(steps))
+        metrics = [checkpoint.metrics for checkpoint in self.checkpoints]
+        loss.plot(places, [m["loss"] for m in metrics], color=style.LIGHT.ink, marker="o", markersize=4)
+        loss.axhline(metrics[-1]["floor"], color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
+        loss.set(ylim=(0, 7.5), ylabel=_("loss"))
+        names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
+        colours = (style.ACCENTS[name] for name in ("first", "second", "third"))
+        for name, colour, marker in zip(self.SHOWN, colours, "osD"):
+            ability.plot(
+                places,
+                [m[name] for m in metrics],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                label=names[name],
+            )
+        ability.set(ylim=(-0.05, 1.05), ylabel=_("right"), xlabel=_("training step"))
+        ability.set_xticks(places, labels=[str(step) for step in steps], rotation=45, ha="right")
+        ability.legend(loc="lower right", bbox_to_anchor=(0.96, 0.0))
+        self.steps = steps
+        self.marks = []
+        for ax in (loss, ability):
+            ax.grid(True)
+            (mark,) = ax.plot([0, 0], ax.get_ylim(), color=style.LIGHT.ink, linewidth=8, alpha=0.2)
+            self.marks.append(mark)
+        self.figure.moving(*self.marks)
+
+    def show(self, result: Moment) -> None:
+        place = self.steps.index(result.step)
+        for mark in self.marks:
+            mark.set_xdata([place, place])
+        self.figure.refresh()
+        T = len(result.labels)
+        self.matrix.update(
+            values=result.weights, rows=result.labels, columns=result.labels, selected=T - 1,
+            allowed=model.causal_mask(T).numpy(),
+            titles=[_("block {block}, head {head}").format(block=result.block, head=result.head)],
+        )  # fmt: skip
+
+    def sentence(self, result: Moment) -> str:
+        last = result.weights[-1]
+        best = int(last.argmax())
+        return _(
+            "Step {step}: loss {loss}, pronoun {pronoun}, name {name}, copying {copy} right. The last token, "
+            "“{token}”, looks most at “{best}” ({share}). The model continues: {text}"
+        ).format(
+            step=result.step, loss=number(result.metrics["loss"]), pronoun=percent(result.metrics["pronoun"]),
+            name=percent(result.metrics["giver"]), copy=percent(result.metrics["copy"]),
+            token=result.labels[-1], best=result.labels[best], share=percent(last[best]), text=result.text,
+        )  # fmt: skip

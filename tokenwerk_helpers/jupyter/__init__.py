@@ -1,0 +1,1 @@
+"""What JupyterLab loads: its settings and the prompt websocket."""

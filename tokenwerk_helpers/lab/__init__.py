@@ -1,1 +1,0 @@
-"""What JupyterLab, its server and nbconvert load; notebooks never do."""

@@ -1,0 +1,1 @@
+"""The kit of live views: controls, pictures, questions. It knows no page and no model."""

@@ -1,0 +1,327 @@
+"""LiveFigure: a matplotlib figure drawn once, of which only the moved artists are drawn again.
+
+Two lines by hand:
+
+    live = LiveFigure(6, 3)
+    (line,) = live.figure.add_subplot().plot([0, 1], [0, 1]); live.moving(line)
+
+then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
+"""
+
+import math
+from collections.abc import Iterable
+
+import anywidget
+import numpy as np
+import traitlets
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox, IdentityTransform
+from PIL import Image
+
+from . import style
+from .assets import asset
+from .lock import locked
+from .still import SCALE, photograph, with_still
+from .twin import Captioned
+
+CSS_PIXELS_PER_INCH = 96
+DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
+
+
+class Stamps:
+    """Pictures of texts drawn lately: to put one down again is far quicker than to draw its letters.
+
+    A stamp stands on whole pixels. Stills are drawn without.
+    """
+
+    def __init__(self, most: int = 2000):
+        self.most = most
+        self._made: dict[tuple, tuple[np.ndarray, int, int]] = {}
+        self._table: RendererAgg | None = None
+
+    def draw(self, text: Text, renderer: RendererAgg) -> None:
+        """Draw the text as its own `draw` would, to half a pixel."""
+        if not text.get_visible() or not text.get_text().strip():
+            return
+        x, y = text.get_transform().transform(text.get_position())
+        key = (
+            text.get_text(), text.get_fontproperties(), text.get_color(), text.get_ha(), text.get_va(),
+            text.get_rotation(), text.get_rotation_mode(), text.get_alpha(), renderer.dpi,
+        )  # fmt: skip
+        if key not in self._made:
+            if len(self._made) == self.most:
+                self._made.clear()
+            # The text's font properties are changed in place, those of a key must stay.
+            key = (key[0], key[1].copy(), *key[2:])
+            self._made[key] = self._make(text, renderer, x, y)
+        letters, left, bottom = self._made[key]
+        renderer.draw_image(renderer.new_gc(), round(x) + left, round(y) + bottom, letters)
+
+    def _make(self, text: Text, renderer: RendererAgg, x: float, y: float) -> tuple[np.ndarray, int, int]:
+        """The letters on clear ground, and where they begin as seen from the text's anchor."""
+        table = self._cleared(renderer)
+        extent = text.get_window_extent(table)
+        left, bottom = math.floor(extent.x0 - x) - 1, math.floor(extent.y0 - y) - 1
+        width, height = math.ceil(extent.width) + 3, math.ceil(extent.height) + 3
+        where, place = text.get_transform(), text.get_position()
+        text.set(transform=IdentityTransform(), position=(-left, -bottom))
+        text.draw(table)
+        text.set(transform=where, position=place)
+        return np.asarray(table.buffer_rgba())[-height:, :width][::-1].copy(), left, bottom
+
+    def _cleared(self, renderer: RendererAgg) -> RendererAgg:
+        # One for all, since matplotlib remembers by renderer how wide a text is.
+        size = int(renderer.width), int(renderer.height), renderer.dpi
+        if self._table is None or self._size != size:
+            self._table, self._size = RendererAgg(*size), size
+        self._table.clear()
+        return self._table
+
+
+class Layout(ConstrainedLayoutEngine):
+    """matplotlib's constrained layout, followed to its end once for each density and then kept.
+
+    matplotlib takes one step of it at every drawing, so that axes creep from picture to picture. Each density
+    has places of its own, since the same letters are up to 7 % wider at one than at another.
+    """
+
+    AT_REST, STEPS = 0.1, 10  # pixels of a step after which there is none; so many steps at most
+
+    def __init__(self):
+        super().__init__()
+        self._found: dict[float, dict[Axes, Bbox]] = {}
+
+    def forget(self) -> None:
+        """Find all places anew when they are needed next."""
+        self._found.clear()
+
+    def execute(self, fig: Figure) -> None:
+        """Put the axes to their places at the figure's density."""
+        if fig.dpi not in self._found:
+            self._found[fig.dpi] = self._settled(fig)
+        put(self._found[fig.dpi])
+
+    def _settled(self, fig: Figure) -> dict[Axes, Bbox]:
+        # Always from the same beginning: the same figure must look the same, whatever it was before.
+        specs = {axes: axes.get_subplotspec() for axes in fig.axes}
+        put({axes: spec.get_position(fig) for axes, spec in specs.items() if spec is not None})
+        now = places(fig)
+        for _step in range(self.STEPS):
+            super().execute(fig)
+            before, now = now, places(fig)
+            step = max(np.abs(now[axes].get_points() - before[axes].get_points()).max() for axes in now)
+            if step * fig.bbox.width < self.AT_REST:
+                break
+        return now
+
+
+def places(figure: Figure) -> dict[Axes, Bbox]:
+    """Where the axes of a figure are, in parts of its size."""
+    return {axes: axes.get_position(original=True) for axes in figure.axes}
+
+
+def put(where: dict[Axes, Bbox]) -> None:
+    """Put axes back to the places they had."""
+    for axes, place in where.items():
+        is_laid_out = axes.get_in_layout()
+        axes.set_position(place)  # which takes them out of the layout
+        axes.set_in_layout(is_laid_out)
+        axes.apply_aspect()
+
+
+def changes(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where two pictures differ: begin and end of each run of new pixels, and the pixels of all runs.
+
+    A pixel is one word of 32 bits.  # (height, width) twice -> (2 * runs,), (changed pixels,)
+    """
+    is_new = (before != after).ravel()
+    edges = np.flatnonzero(np.diff(is_new, prepend=False, append=False))
+    return edges.astype(np.uint32), after.ravel()[is_new]
+
+
+class LiveFigure(Captioned, anywidget.AnyWidget):
+    """A figure of `width` x `height` inches (96 page pixels each) that follows the page's theme and density.
+
+    Draw into `.figure` (no pyplot; in the book's style: `with style.building()`), name the artists that will
+    move with `.moving(...)`, then call `.refresh()` after changing them. Whatever else changes (limits,
+    ticks, titles) needs `.redraw()`.
+    The page is sent only the pixels that have changed: to pack and unpack a PNG takes ten times as long.
+    """
+
+    _esm = asset("figure.js")
+    _css = asset("figure.css")
+
+    width = traitlets.Int(help="width on the page in pixels").tag(sync=True)
+    height = traitlets.Int(help="height on the page in pixels").tag(sync=True)
+    alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
+    dark = traitlets.Bool(False, help="does the page have a dark theme?").tag(sync=True)
+    density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
+
+    def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
+        on_page = [round(length * CSS_PIXELS_PER_INCH) for length in (width, height)]
+        inches = [pixels / CSS_PIXELS_PER_INCH for pixels in on_page]  # matplotlib cuts off part of a pixel
+        super().__init__(width=on_page[0], height=on_page[1], alt=alt)
+        self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
+        self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
+        self._layout = Layout()
+        self.figure = Figure(inches, dpi=CSS_PIXELS_PER_INCH, layout=self._layout)
+        self.figure.add_axobserver(style.settle_ticks)
+        self.canvas = FigureCanvasAgg(self.figure)
+        self._moving: list[Artist] = []
+        self._stamps = Stamps()
+        self._page = (False, 1.0)  # theme and density the figure is drawn for
+        self._background = None  # everything but the moving artists, as drawn last
+        self.on_msg(self._hear)
+
+    @locked
+    def moving(self, *artists: Artist) -> None:
+        """Name the artists that `refresh` draws again; all others stand still."""
+        if not all(artist.get_animated() for artist in artists):
+            self._forget()
+        for artist in artists:
+            artist.set_animated(True)
+        self._moving.extend(artists)
+
+    @locked
+    def clear(self) -> None:
+        """Empty the figure, to draw it anew."""
+        self.figure.clear(keep_observers=True)
+        self._moving.clear()
+        self._forget()
+
+    def colour(self, light: str) -> str:
+        """What this colour of the light theme is in the theme of the page: for artists coloured anew."""
+        return style.NIGHT.get(light, light) if self.dark else light
+
+    def colour_ticks(self, axis: Axis) -> None:
+        """Colour a moving axis as the page's theme has it, with the ticks it makes later on."""
+        ink, soft = self.colour(style.LIGHT.ink), self.colour(style.LIGHT.soft)
+        axis.set_tick_params(color=soft, labelcolor=ink)
+
+    @locked
+    def refresh(self) -> None:
+        """Show the moving artists where they are now; draw the rest only if that has not happened yet."""
+        with style.drawing():
+            if self._background is None:
+                self.canvas.draw()
+                self._background = self.canvas.copy_from_bbox(self.figure.bbox)
+            self.canvas.restore_region(self._background)
+            self._draw_moving(self._stamps)
+        self.pixels = np.array(self.canvas.buffer_rgba())
+        self._send_pixels()
+
+    @locked
+    def redraw(self) -> None:
+        """Draw everything again, since more than the moving artists has changed."""
+        self._forget()
+        self.refresh()
+
+    def _forget(self) -> None:
+        self._background = None
+        self._layout.forget()
+
+    def _send_pixels(self) -> None:
+        """Send what is new since the last time, or all of it as seen from a page of the paper's colour."""
+        # Whoever stops a cell may strike before the pixels are on their way: then the next ones are all sent.
+        before, self._told = self._told, None
+        after, paper = _words(self.pixels), None
+        if before is None or before.shape != self.pixels.shape:
+            paper = int(after[0, 0])
+            edges, colours = changes(np.full_like(after, paper), after)
+        else:
+            edges, colours = changes(_words(before), after)
+        if edges.size or paper is not None:
+            height, width = after.shape
+            size = {"width": width, "height": height, "density": self._page[1]}
+            self.send(size | {"paper": paper}, [edges, colours])
+        self._told = self.pixels
+
+    @locked
+    def _hear(self, _widget, _asks_for_all, _buffers) -> None:
+        # A page that has just loaded this figure; before the first drawing there is nothing to tell it.
+        if self.pixels is not None:
+            self._told = None
+            self._send_pixels()
+
+    @locked
+    def still(self, scale: float = SCALE) -> Image.Image:
+        """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
+        live_dpi, live_places, dark = self.figure.dpi, places(self.figure), self._page[0]
+        try:
+            if dark:
+                style.paint(self.figure, dark=False)
+            self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
+            # A canvas of its own: the page's keeps its background, and the next move is as quick as any.
+            canvas = FigureCanvasAgg(self.figure)
+            with style.drawing():
+                canvas.draw()
+                self._draw_moving()
+            return photograph(canvas)
+        finally:
+            self.figure.set_canvas(self.canvas)
+            self.figure.set_dpi(live_dpi)
+            put(live_places)
+            if dark:
+                style.paint(self.figure, dark=True)
+
+    def _draw_moving(self, stamps: "Stamps | None" = None) -> None:
+        # In their stacking order; animated artists are skipped by the figure's own draw.
+        for artist in sorted(self._moving, key=lambda artist: artist.get_zorder()):
+            if stamps and type(artist) is Text and artist.get_bbox_patch() is None:
+                stamps.draw(artist, self.canvas.get_renderer())
+            elif artist.axes is not None:
+                artist.axes.draw_artist(artist)
+            else:
+                self.figure.draw_artist(artist)
+
+    @traitlets.observe("dark", "density")
+    @locked
+    def _follow_page(self, _change) -> None:
+        low, high = DENSITIES
+        page = self.dark, min(max(self.density, low), high)
+        if page == self._page:
+            return  # both have changed at once, and the first has drawn already
+        if page[0] != self._page[0]:
+            style.paint(self.figure, dark=page[0])
+        self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
+        self._page = page
+        self._background = None
+        self.refresh()
+
+    def _repr_mimebundle_(self, **kwargs):
+        if self.pixels is None:
+            self.refresh()
+        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), self.alt)
+
+
+class Texts:
+    """As many moving texts in one axes as a picture needs: made when first needed, then moved or hidden."""
+
+    def __init__(self, live: LiveFigure, axes: Axes, **look):
+        self.live, self.axes, self.look = live, axes, look
+        self.made: list[Text] = []
+
+    def show(self, entries: Iterable[dict]) -> None:
+        """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
+        entries = list(entries)
+        # Animated from the beginning: no background to be drawn without them.
+        look = style.LETTERS | self.look | {"animated": True}
+        missing = [self.axes.text(0, 0, "", **look) for _text in entries[len(self.made) :]]
+        if missing:
+            self.live.moving(*missing)
+            self.made += missing
+        for text, entry in zip(self.made, entries):
+            text.set(visible=True, **entry | {"color": self.live.colour(entry["color"])})
+        for text in self.made[len(entries) :]:
+            text.set_visible(False)
+
+
+def _words(pixels: np.ndarray) -> np.ndarray:
+    """Each pixel's four bytes as one word.  # (H, W, 4) -> (H, W)"""
+    return pixels.view(np.uint32)[..., 0]

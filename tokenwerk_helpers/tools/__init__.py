@@ -1,0 +1,1 @@
+"""What only a maintainer runs: the training of the shipped model, recordings, stored outputs, catalogues."""
