@@ -39,7 +39,7 @@ class Config:
     """Everything that shapes a decoder; ValueError where the values cannot make one."""
 
     vocab_size: int  # V: rows of the token table, and logits per position
-    context: int  # rows of the position table: the longest text the model can read at once
+    context_length: int  # rows of the position table: the longest text the model can read at once
     width: int  # D: numbers per position, the same from the first block to the last so that residuals can add
     heads: int  # H: each works on D/H components, so more heads cost no more parameters
     blocks: int  # L
@@ -50,7 +50,7 @@ class Config:
     tie_head: bool = True  # the head reads with the table that writes: V D parameters fewer
 
     def __post_init__(self):
-        for name in ("vocab_size", "context", "width", "heads", "blocks"):
+        for name in ("vocab_size", "context_length", "width", "heads", "blocks"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
@@ -257,7 +257,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.config = config
         self.token_embedding = nn.Embedding(config.vocab_size, config.width)
-        self.position_embedding = nn.Embedding(config.context, config.width)
+        self.position_embedding = nn.Embedding(config.context_length, config.width)
         self.dropout = nn.Dropout(config.dropout)
         self.embedded = nn.Identity()  # tap: what enters the first block
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.blocks))
@@ -289,6 +289,8 @@ class Decoder(nn.Module):
         ValueError if there are more ids than position rows, IndexError for an id without a row in the table.
         """
         self._check(ids)
+        if allowed is None:
+            allowed = causal_mask(ids.shape[1], device=ids.device)  # (T, T), once for all blocks
         positions = torch.arange(ids.shape[1], device=ids.device)  # (T,)
         x = self.token_embedding(ids) + self.position_embedding(positions)  # (B, T, D) + (T, D)
         x = self.embedded(self.dropout(x))
@@ -297,14 +299,14 @@ class Decoder(nn.Module):
         return self.head(self.final_norm(x))  # (B, T, V)
 
     def _check(self, ids: Tensor) -> None:
-        V, context = self.config.vocab_size, self.config.context
+        V, rows = self.config.vocab_size, self.config.context_length
         if ids.dim() != 2:
             raise ValueError(f"ids must be (B, T), not {tuple(ids.shape)}: a single text is ids[None]")
         last = ids.shape[1] - 1
-        if last >= context:
+        if last >= rows:
             raise ValueError(
-                f"no position row for position {last}: the table ends at {context - 1}; "
-                f"keep the last {context} ids and number them anew"
+                f"no position row for position {last}: the table ends at {rows - 1}; "
+                f"keep the last {rows} ids and number them anew"
             )
         outside = (ids < 0) | (ids >= V)
         if outside.any():

@@ -133,7 +133,7 @@ class Reconciliation(NamedTuple):
 
 def reconcile(config: Config) -> Reconciliation:
     """Name what the rule of thumb leaves out: biases, norms, an untied head; with these it is exact."""
-    rule = rule_of_thumb(config.vocab_size, config.width, config.blocks, config.context)
+    rule = rule_of_thumb(config.vocab_size, config.width, config.blocks, config.context_length)
     counted = count_config(config)
     left_out = {part: counted.parts[part] for part in ("attention_bias", "mlp_bias", "norms", "head")}
     return Reconciliation(rule, left_out, counted.total)

@@ -210,7 +210,7 @@ def _gpt2_config(content: dict, path: Path) -> Config:
             raise ValueError(f"{path}: {name} = {content[name]!r} is not supported")
     return Config(
         vocab_size=content.get("vocab_size", 50257),
-        context=content.get("n_positions", 1024),
+        context_length=content.get("n_positions", 1024),
         width=width,
         heads=content.get("n_head", 12),
         blocks=content.get("n_layer", 12),

@@ -181,7 +181,7 @@ def _generate(model, ids, max_new_tokens, settings, eos, generator) -> Iterator[
     certain = settings["temperature"] == 0  # then nothing is drawn, and nobody's random numbers move on
     for left in reversed(range(max_new_tokens)):
         with torch.no_grad(), evaluating(model):
-            logits = model(torch.tensor([window(ids, model.config.context)]))[0, -1]  # (V,)
+            logits = model(torch.tensor([window(ids, model.config.context_length)]))[0, -1]  # (V,)
         choice = probabilities(logits, **settings)  # (V,)
         id = int(choice.argmax()) if certain else int(torch.multinomial(choice, 1, generator=generator))
         ids.append(id)

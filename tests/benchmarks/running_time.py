@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from tokenwerk_helpers.tools.refresh import NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
-OURS = "import tokenwerk_helpers.explorers"
+OURS = "import tokenwerk_helpers.chapters.start, tokenwerk_helpers.chapters.decoder"
 THEIRS = "import torch, matplotlib.figure, ipywidgets"
 
 

@@ -41,8 +41,8 @@ USUAL = (
 PRELUDE = '''
 import anywidget, matplotlib.pyplot as plt, numpy as np, traitlets
 from ipywidgets import FloatSlider, VBox, interact
-from tokenwerk_helpers.views.figure import LiveFigure
-from tokenwerk_helpers.views.matrix import MatrixView
+from tokenwerk_helpers.live.figure import LiveFigure
+from tokenwerk_helpers.live.matrix import MatrixView
 
 def slider():
     return FloatSlider(value=1, min=0.5, max=9, step=0.05, description="temperature")
@@ -100,7 +100,7 @@ VBox([control, view])
 """
 
 DECODER = """
-from tokenwerk_helpers.explorers import decoder
+from tokenwerk_helpers.chapters import decoder
 view_of_text = decoder.NextToken(text={text!r})
 view_of_text.set(position=64)  # seen from the last token, whatever is typed
 view_of_text

@@ -101,7 +101,7 @@ def test_a_second_sum_with_x_loses_exactly_attentions_contribution(x1, x2):
 
 def test_a_block_has_two_norms_with_numbers_of_their_own():
     """F26: 2 (gamma and beta) x D numbers each; shared, they would be 2 D fewer."""
-    block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1))
+    block = Block(Config(vocab_size=1, context_length=4, width=8, heads=2, blocks=1))
     count = sum(p.numel() for p in block.parameters())
     assert sum(p.numel() for norm in (block.norm1, block.norm2) for p in norm.parameters()) == 4 * 8
     block.norm2 = block.norm1

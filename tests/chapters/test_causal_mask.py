@@ -271,7 +271,7 @@ def reading_with(merges) -> Pretrained:
     """A random model that spells by these merges."""
     tokenizer = Tokenizer([(left.encode(), right.encode()) for left, right in merges])
     torch.manual_seed(0)
-    config = model.Config(vocab_size=len(tokenizer), context=64, width=8, heads=2, blocks=1)
+    config = model.Config(vocab_size=len(tokenizer), context_length=64, width=8, heads=2, blocks=1)
     return Pretrained(model.Decoder(config).eval(), tokenizer, "small", {})
 
 

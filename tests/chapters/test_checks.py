@@ -245,7 +245,7 @@ def decoder_size_by_parts(V, D, L, T, own_head):
 
 
 def built_block(D):
-    return parameters.count(Block(Config(vocab_size=1, context=1, width=D, heads=1, blocks=1))).total
+    return parameters.count(Block(Config(vocab_size=1, context_length=1, width=D, heads=1, blocks=1))).total
 
 
 def built_decoder(V, D, L, T, own_head):

@@ -49,7 +49,7 @@ def logits_of(reading, text):
 
 def test_every_position_of_every_text_gets_a_hundred_logits():
     """F34: (B, T) -> (B, T, 100)."""
-    decoder = model.Decoder(model.Config(vocab_size=100, context=16, width=8, heads=2, blocks=2))
+    decoder = model.Decoder(model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2))
     for B, T in ((1, 1), (2, 7), (3, 16)):
         assert decoder(torch.randint(0, 100, (B, T))).shape == (B, T, 100)
 
@@ -293,7 +293,7 @@ def without(decoder, part):
 
 def test_where_some_stories_do_not_fit_floor_and_loss_are_those_of_the_rest(board):
     whole = board.reading.pretrained
-    config = replace(whole.model.config, context=40)
+    config = replace(whole.model.config, context_length=40)
     short = decoder_views.AblationBoard(Pretrained(training.new_model(config), whole.tokenizer, "short"))
     stories = list(islice(corpus.stories(seed=1_000_000, split="held_out"), decoder_computation.STORIES))
     rows = [training.framed(story.text, whole.tokenizer) for story in stories]

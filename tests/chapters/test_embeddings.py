@@ -139,7 +139,7 @@ def test_too_many_bytes_get_words_and_the_picture_stays(merges):
 
 def test_token_and_position_are_added_component_by_component():
     """F29: [0.2, 0.5] + [0.1, -0.2] = [0.3, 0.3], by the model's own tables."""
-    decoder = model.Decoder(model.Config(vocab_size=3, context=4, width=2, heads=1, blocks=1))
+    decoder = model.Decoder(model.Config(vocab_size=3, context_length=4, width=2, heads=1, blocks=1))
     embedded = []
     decoder.embedded.register_forward_hook(lambda _m, _i, output: embedded.append(output))
     with torch.no_grad():
@@ -151,7 +151,7 @@ def test_token_and_position_are_added_component_by_component():
 
 def test_a_table_of_256_rows_has_none_for_position_10000():
     """F30: a clear error that names both numbers, one position beyond the end and far beyond."""
-    decoder = model.Decoder(model.Config(vocab_size=3, context=256, width=2, heads=1, blocks=1))
+    decoder = model.Decoder(model.Config(vocab_size=3, context_length=256, width=2, heads=1, blocks=1))
     assert decoder(torch.zeros(1, 256, dtype=torch.long)).shape == (1, 256, 3)
     for length in (257, 10_001):
         with pytest.raises(ValueError, match=f"position {length - 1}: the table ends at 255"):

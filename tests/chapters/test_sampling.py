@@ -233,7 +233,7 @@ def test_other_settings_begin_anew(loop, changed):
 def test_the_window_moves_on_and_its_positions_count_from_zero_again():
     """F31, F40: a text longer than the context; every run sees positions 0 to context - 1."""
     torch.manual_seed(0)
-    decoder = model.Decoder(model.Config(vocab_size=9, context=4, width=8, heads=2, blocks=1))
+    decoder = model.Decoder(model.Config(vocab_size=9, context_length=4, width=8, heads=2, blocks=1))
     read, positions = [], []
     decoder.token_embedding.register_forward_hook(
         lambda _m, inputs, _o: read.append(inputs[0].flatten().tolist())

@@ -86,7 +86,7 @@ def test_a_slider_leaves_the_readers_random_numbers_alone(compute):
 
 
 def test_at_temperature_0_nothing_is_drawn_from_the_readers_random_numbers():
-    model = training.new_model(Config(vocab_size=7, context=4, width=4, heads=1, blocks=1))
+    model = training.new_model(Config(vocab_size=7, context_length=4, width=4, heads=1, blocks=1))
     before = torch.get_rng_state()
     greedy = [step.id for step in sampling.generate(model, [1], 5, temperature=0)]
     assert torch.equal(torch.get_rng_state(), before)

@@ -19,7 +19,7 @@ often = settings(max_examples=40, deadline=None, derandomize=True, database=None
 seeds = st.integers(0, 10_000)
 NORMS = ["pre", "post", "none"]
 
-small = Config(vocab_size=30, context=12, width=8, heads=2, blocks=2)
+small = Config(vocab_size=30, context_length=12, width=8, heads=2, blocks=2)
 
 
 def decoder(config: Config = small, seed: int = 0, **changes) -> Decoder:
@@ -56,7 +56,7 @@ def test_whole_numbers_of_numpy_are_taken_and_become_pythons():
         ({"heads": 0}, "heads must be a whole number of at least 1, not 0"),
         ({"blocks": 1.5}, "blocks must be a whole number of at least 1, not 1.5"),
         ({"heads": True}, "heads must be a whole number of at least 1, not True"),
-        ({"context": -1}, "context must be"),
+        ({"context_length": -1}, "context_length must be"),
         ({"vocab_size": 30.0}, "vocab_size must be"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
         ({"dropout": float("nan")}, "dropout must be"),
@@ -332,7 +332,7 @@ def test_dropout_zeroes_parts_of_the_contribution_and_never_the_direct_path(part
 
 def test_the_decoder_gives_one_logit_per_vocabulary_entry_and_position():
     """F34: (B, T) -> (B, T, 100); embeddings, blocks, final norm, head."""
-    model = decoder(Config(vocab_size=100, context=16, width=8, heads=2, blocks=2))
+    model = decoder(Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2))
     ids = random_ids(0, 3, 5, vocab_size=100)
     assert model(ids).shape == (3, 5, 100)
     x = model.token_embedding.weight[ids] + model.position_embedding.weight[:5]
@@ -353,7 +353,7 @@ def test_a_post_norm_decoder_ends_on_the_norm_of_its_last_block():
 
 def test_the_first_block_receives_token_plus_position():
     """F29: [0.2, 0.5] + [0.1, -0.2] = [0.3, 0.3]."""
-    model = decoder(Config(vocab_size=3, context=4, width=2, heads=1, blocks=1))
+    model = decoder(Config(vocab_size=3, context_length=4, width=2, heads=1, blocks=1))
     with torch.no_grad():
         model.token_embedding.weight[2] = torch.tensor([0.2, 0.5])
         model.position_embedding.weight[1] = torch.tensor([0.1, -0.2])
@@ -366,7 +366,7 @@ def test_the_first_block_receives_token_plus_position():
 @pytest.mark.parametrize("position", [256, 10_000])
 def test_there_is_no_position_row_beyond_the_context(position):
     """F30: a context of 256 has no row for position 10000, nor for the one that comes next."""
-    model = decoder(context=256)
+    model = decoder(context_length=256)
     assert model(torch.zeros(1, 256, dtype=torch.long)).shape == (1, 256, 30)
     with pytest.raises(ValueError, match=f"no position row for position {position}: the table ends at 255"):
         model(torch.zeros(1, position + 1, dtype=torch.long))
@@ -391,7 +391,7 @@ def hugging_face_gpt2(ours: Decoder):
     theirs = GPT2LMHeadModel(
         GPT2Config(
             vocab_size=config.vocab_size,
-            n_positions=config.context,
+            n_positions=config.context_length,
             n_embd=config.width,
             n_layer=config.blocks,
             n_head=config.heads,
@@ -532,7 +532,7 @@ def test_a_copy_and_another_precision_keep_the_tie(change):
 
 
 def test_parameters_start_with_the_spread_that_was_found_to_train_well():
-    model = decoder(vocab_size=2000, context=200, width=64, heads=4, blocks=3)
+    model = decoder(vocab_size=2000, context_length=200, width=64, heads=4, blocks=3)
     assert model.token_embedding.weight.std().item() == pytest.approx(0.1, rel=0.02)
     assert model.position_embedding.weight.std().item() == pytest.approx(0.1, rel=0.03)
     for each in model.blocks:
@@ -549,7 +549,7 @@ def test_parameters_start_with_the_spread_that_was_found_to_train_well():
 
 
 def test_the_loss_at_the_start_is_about_that_of_a_blind_guess():
-    model = decoder(vocab_size=245, context=64, width=64, heads=4)
+    model = decoder(vocab_size=245, context_length=64, width=64, heads=4)
     ids, targets = random_ids(9, 16, 64, vocab_size=245), random_ids(10, 16 * 64, vocab_size=245)
     assert F.cross_entropy(model(ids).flatten(0, 1), targets).item() == pytest.approx(math.log(245), abs=0.5)
 

@@ -14,14 +14,14 @@ from tokenwerk_helpers.parameters import PARTS, PRESETS, count, count_config, re
 
 often = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 
-chapter = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)
+chapter = Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2)
 
 configs = st.builds(
     lambda head_width, heads, **rest: Config(width=head_width * heads, heads=heads, **rest),
     head_width=st.integers(1, 6),
     heads=st.integers(1, 4),
     vocab_size=st.integers(1, 50),
-    context=st.integers(1, 20),
+    context_length=st.integers(1, 20),
     blocks=st.integers(1, 4),
     norm=st.sampled_from(["pre", "post", "none"]),
     bias=st.booleans(),
@@ -72,7 +72,7 @@ def test_the_count_on_the_meta_device_equals_that_of_the_real_model(config):
 @often
 @given(configs)
 def test_the_rule_and_what_it_leaves_out_sum_to_the_exact_count(config):
-    V, T, D, L = config.vocab_size, config.context, config.width, config.blocks
+    V, T, D, L = config.vocab_size, config.context_length, config.width, config.blocks
     rule, left_out, exact = reconcile(config)
     assert rule.total + sum(left_out.values()) == exact
     assert rule == (V * D, 12 * L * D * D, T * D)

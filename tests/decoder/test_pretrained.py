@@ -24,7 +24,7 @@ TOKENIZER = train(TEXTS, 280)
 
 def small_decoder(seed: int = 0, **changes) -> Decoder:
     torch.manual_seed(seed)
-    settings = {"vocab_size": 280, "context": 16, "width": 12, "heads": 3, "blocks": 2} | changes
+    settings = {"vocab_size": 280, "context_length": 16, "width": 12, "heads": 3, "blocks": 2} | changes
     return Decoder(Config(**settings)).eval()
 
 

@@ -257,7 +257,7 @@ class FixedLogits(nn.Module):
     def __init__(self, logits, context=4):
         super().__init__()
         self.logits = torch.tensor(logits)
-        self.config = SimpleNamespace(context=context)
+        self.config = SimpleNamespace(context_length=context)
         self.read = []
 
     def forward(self, ids):
@@ -292,7 +292,7 @@ def test_many_draws_fall_as_theory_says(settings):
 
 def tiny_model(context: int = 8, seed: int = 0, dropout: float = 0.0) -> Decoder:
     torch.manual_seed(seed)
-    return Decoder(Config(vocab_size=20, context=context, width=8, heads=2, blocks=2, dropout=dropout))
+    return Decoder(Config(vocab_size=20, context_length=context, width=8, heads=2, blocks=2, dropout=dropout))
 
 
 def test_the_last_positions_logits_give_the_next_token_which_is_appended():

@@ -17,7 +17,7 @@ from tokenwerk_helpers.trace import FromInputs, ablate, evaluating, layer_logits
 often = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 NORMS = ["pre", "post", "none"]
 
-small = Config(vocab_size=30, context=12, width=8, heads=4, blocks=3)
+small = Config(vocab_size=30, context_length=12, width=8, heads=4, blocks=3)
 ids = torch.tensor([[3, 1, 4, 1, 5, 9], [2, 7, 1, 8, 2, 8]])
 
 

@@ -28,7 +28,7 @@ from tokenwerk_helpers.training import (
     train,
 )
 
-TINY = Config(vocab_size=50, context=16, width=32, heads=2, blocks=2)
+TINY = Config(vocab_size=50, context_length=16, width=32, heads=2, blocks=2)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from tokenwerk_helpers.language import _
 
 pytestmark = pytest.mark.browser
 
-CELLS = ["from tokenwerk_helpers.explorers import start", "start.FirstSlider()", "start.guess_equal_logits()"]
+CELLS = ["from tokenwerk_helpers.chapters import start as page", "page.FirstSlider()", "page.guess_equal_logits()"]
 KILL = "import os; os.kill(os.getpid(), 9)"
 SESSION = "jupyterapp.shell.currentWidget.sessionContext"
 ENDS = {

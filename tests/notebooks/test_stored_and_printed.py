@@ -33,8 +33,8 @@ from tokenwerk_helpers.live.twin import LINE, MARK, WIDGET_VIEW
 ROOT = Path(__file__).parents[2]
 TYPED = "Eingetippt: <b>fett</b>, $x^2$, *schräg* und &amp;"
 CODE = {
-    "view": f"from tokenwerk_helpers.views.matrix import MatrixView\nMatrixView([[1.0]], alt={TYPED!r})",
-    "question": "from tokenwerk_helpers.explorers.guess import Guess\nGuess('Wie viele?', None, ['eins'])",
+    "view": f"from tokenwerk_helpers.live.matrix import MatrixView\nMatrixView([[1.0]], alt={TYPED!r})",
+    "question": "from tokenwerk_helpers.live.question import Choice, Option\nChoice('Wie viele?', None, [Option(1, 'eins', 'ja')])",
     "theirs": "import ipywidgets\nipywidgets.IntSlider()",
     "bar": "from tqdm.auto import tqdm\nfor _ in tqdm(range(2)):\n    pass",
 }

@@ -23,7 +23,7 @@ class Reading:
     def __init__(self, pretrained: Pretrained | None = None):
         self.pretrained = pretrained or load()
         self.model, self.tokenizer = self.pretrained.model, self.pretrained.tokenizer
-        self.context = self.model.config.context
+        self.context = self.model.config.context_length
 
     def ids(self, text: str) -> list[int]:
         """The start token and the ids of the text; ReaderMistake if there are more than positions."""

@@ -39,7 +39,7 @@ def new_tokenizer() -> Tokenizer:
 
 def config(tokenizer: Tokenizer) -> Config:
     """The shape of the shipped model: small enough to train in minutes, deep enough for induction."""
-    return Config(vocab_size=len(tokenizer), context=64, width=64, heads=4, blocks=2)
+    return Config(vocab_size=len(tokenizer), context_length=64, width=64, heads=4, blocks=2)
 
 
 def held_out_exam(tokenizer: Tokenizer, count: int = 1000) -> Exam:

@@ -187,7 +187,9 @@ class Dropped:
 def dropout_example(p: float) -> tuple[Block, Tensor]:
     """A small block that drops with probability p, and its input: the same for every p.  # (1, 3, 8)"""
     with Seeded(1) as dice:
-        block = Block(Config(vocab_size=1, context=3, width=DROPOUT_WIDTH, heads=2, blocks=1, dropout=p))
+        block = Block(
+            Config(vocab_size=1, context_length=3, width=DROPOUT_WIDTH, heads=2, blocks=1, dropout=p)
+        )
         return block, torch.randn(1, 3, DROPOUT_WIDTH, generator=dice.generator, dtype=torch.float32)
 
 

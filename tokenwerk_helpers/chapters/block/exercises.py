@@ -41,7 +41,7 @@ def check_block_forward(function: Callable) -> Feedback:
 def _random_block() -> Block:
     """A block whose two norms differ, as after training."""
     with Seeded(0):
-        block = Block(Config(vocab_size=1, context=5, width=8, heads=2, blocks=1))
+        block = Block(Config(vocab_size=1, context_length=5, width=8, heads=2, blocks=1))
         for norm in (block.norm1, block.norm2):
             nn.init.normal_(norm.weight, mean=1.0, std=0.5)
             nn.init.normal_(norm.bias, std=0.5)

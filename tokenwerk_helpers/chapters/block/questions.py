@@ -55,7 +55,7 @@ def what_is_missing(answer: int) -> Feedback:
 def norm_parameters(answer: float) -> Feedback:
     """How many trainable numbers have the two norms of a block of width 768?"""
     with torch.device("meta"):
-        block = Block(Config(vocab_size=1, context=1, width=768, heads=12, blocks=1))
+        block = Block(Config(vocab_size=1, context_length=1, width=768, heads=12, blocks=1))
     one, two = (sum(p.numel() for p in norm.parameters()) for norm in (block.norm1, block.norm2))
     if answer == one + two:
         return right(_("Right: two norms with a γ and a β of 768 numbers each."))
@@ -69,8 +69,8 @@ def norm_parameters(answer: float) -> Feedback:
 def dropout_in_eval(answer: int) -> Feedback:
     """Which option says what dropout does after `block.eval()`?"""
     with Seeded(0):
-        block = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1, dropout=0.5)).eval()
-        block_without = Block(Config(vocab_size=1, context=4, width=8, heads=2, blocks=1))
+        block = Block(Config(vocab_size=1, context_length=4, width=8, heads=2, blocks=1, dropout=0.5)).eval()
+        block_without = Block(Config(vocab_size=1, context_length=4, width=8, heads=2, blocks=1))
     block_without.load_state_dict(block.state_dict())
     x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float32)
     unchanged = torch.equal(block(x), block_without(x))

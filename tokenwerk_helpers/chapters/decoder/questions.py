@@ -68,7 +68,7 @@ def guess_tied() -> Guess:
 def _small(tie_head: bool = True) -> model.Decoder:
     with Seeded(0):
         return model.Decoder(
-            model.Config(vocab_size=100, context=16, width=8, heads=2, blocks=1, tie_head=tie_head)
+            model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
         )
 
 

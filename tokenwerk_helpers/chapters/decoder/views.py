@@ -51,7 +51,9 @@ class NextToken(Explorer):
         self._draw_layers(config.blocks + 1)
         controls = {
             "text": text_input(_("sentence"), text),
-            "position": int_slider(_("seen from token"), 1, config.context, len(self.reading.ids(text))),
+            "position": int_slider(
+                _("seen from token"), 1, config.context_length, len(self.reading.ids(text))
+            ),
         }
         super().__init__(controls, [[self.logits], [self.figure]])
         self.follow_clicks(self.logits, "position")

@@ -100,7 +100,7 @@ def token_plus_position(answer: Sequence[float]) -> Feedback:
 def position_without_row(answer: int) -> Feedback:
     """Which option tells what happens beyond the position table?"""
     with Seeded(0):
-        decoder = model.Decoder(model.Config(vocab_size=5, context=4, width=4, heads=1, blocks=1))
+        decoder = model.Decoder(model.Config(vocab_size=5, context_length=4, width=4, heads=1, blocks=1))
     try:
         decoder(torch.zeros(1, 5, dtype=torch.long))
         refuses = False
@@ -156,7 +156,9 @@ def lists_renumbered(answer: int) -> Feedback:
     """Which option tells for how many of the 4 tokens that stay in a window of 5 the first list changes?"""
     context, ids = 5, list(range(6))
     with Seeded(0):
-        decoder = model.Decoder(model.Config(vocab_size=6, context=context, width=4, heads=1, blocks=1))
+        decoder = model.Decoder(
+            model.Config(vocab_size=6, context_length=context, width=4, heads=1, blocks=1)
+        )
     windows = [sampling.window(text, context) for text in (ids[:-1], ids)]
     before, after = (trace(decoder, torch.tensor([window]))["embedded"][0] for window in windows)  # (T, D)
     stay = [(windows[0].index(id), windows[1].index(id)) for id in windows[1] if id in windows[0]]

@@ -22,7 +22,7 @@ from ...parameters import (
     table,
 )
 
-CHAPTER = Config(vocab_size=100, context=16, width=8, heads=2, blocks=2)  # the example of the chapter
+CHAPTER = Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2)  # the example of the chapter
 
 
 # ---- the tables of one block, to scale ----
@@ -48,7 +48,7 @@ class BlockParameters:
 
 def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
     """Every parameter of a block of this width, as it stands in the model."""
-    config = Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1, bias=bias)
+    config = Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1, bias=bias)
     with Undrawn(device="meta"):
         return BlockParameters(width, heads, tuple(table(Block(config))))
 
@@ -135,7 +135,7 @@ def one_and_two_blocks(width: int, tied: bool, bias: bool) -> tuple[int, int]:
 def share_left_out(width: int, blocks: int, tied: bool, bias: bool) -> float:
     """The share of the exact count that the rule leaves out; every block adds what the second one did."""
     one, two = one_and_two_blocks(width, tied, bias)
-    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context)
+    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context_length)
     return 1 - rule.total / (one + (blocks - 1) * (two - one))
 
 
@@ -183,4 +183,4 @@ def table_share(count: Count) -> float:
 def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
     """The exact count of one block by part."""
     with Undrawn(device="meta"):
-        return count(Block(Config(vocab_size=1, context=1, width=width, heads=heads, blocks=1))).parts
+        return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts

@@ -284,7 +284,7 @@ class Counting(Explorer):
             "vocab_size": int_slider(_("vocabulary V"), 20, 1000, CHAPTER.vocab_size, 20),
             "width": int_slider(_("width D"), 8, 64, CHAPTER.width, 8),
             "blocks": int_slider(_("blocks L"), 1, 12, CHAPTER.blocks),
-            "context": int_slider(_("positions T"), 8, 256, CHAPTER.context, 8),
+            "context": int_slider(_("positions T"), 8, 256, CHAPTER.context_length, 8),
             "heads": selection_slider(_("heads H"), [1, 2, 4, 8], CHAPTER.heads),
             "tied": checkbox(_("the head shares the token table"), True),
             "bias": checkbox(_("with biases"), True),

@@ -271,7 +271,7 @@ class Heads(Explorer):
         controls = {
             "text": text_input(_("sentence"), text),
             "block": int_slider(_("block"), 1, config.blocks, block),
-            "query": int_slider(_("seen from token"), 1, config.context, pronoun),
+            "query": int_slider(_("seen from token"), 1, config.context_length, pronoun),
         }
         super().__init__(controls, [[self.matrix]])
         self.follow_clicks(self.matrix, "query")

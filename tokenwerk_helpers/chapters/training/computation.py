@@ -45,7 +45,7 @@ class Curve:
 
 def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600) -> training.Training:
     """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
-    config = model.Config(vocab_size=len(tokenizer), context=64, width=WIDTH, heads=4, blocks=2)
+    config = model.Config(vocab_size=len(tokenizer), context_length=64, width=WIDTH, heads=4, blocks=2)
     if stories:
         rows = [training.framed(story.text, tokenizer) for story in corpus.stories(seed, stories)]
         batches = training.batches(rows, min(16, stories), seed)
