@@ -10,8 +10,12 @@ from torch import Tensor, nn
 
 from ...apart import Seeded, Undrawn
 from ...model import Block, Config, residual
+from ...parameters import count
 from ...trace import Replacement, Trace, running_with, trace
 from ..reading import Reading
+from ..story import read as read_story
+
+# ---- the small example ----
 
 
 class ExampleBlock(nn.Module):
@@ -36,9 +40,6 @@ class ExampleBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         u = residual(x, self.attn(self.norm1(x)))  # (..., 2)
         return residual(u, self.mlp(self.norm2(u)))  # (..., 2)
-
-
-# ---- the small example ----
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,23 @@ def small_block(x1: float, x2: float, second: str = "u") -> Example:
     y = (u if second == "u" else x) + m
     values = {"x": x, "norm1": n1, "attention": a, "u": u, "norm2": n2, "mlp": m, "y": y}
     return Example({name: value.numpy() for name, value in values.items()}, second, (u + m).numpy())
+
+
+def lost_where_second_sum_takes_x(x1: float, x2: float) -> str | None:
+    """The name of the value that y of the small block lacks if the second sum takes x; None if nothing."""
+    walk = small_block(x1, x2, second="x")
+    lacking = walk.right_y - walk.values["y"]
+    if np.allclose(lacking, 0, atol=1e-6):
+        return None
+    parts = ("x", "attention", "mlp")
+    return next(part for part in parts if np.allclose(lacking, walk.values[part], atol=1e-6))
+
+
+def norm_parameters(width: int) -> int:
+    """How many trainable numbers the two norms of a block of this width have together."""
+    with Undrawn("meta"):
+        block = Block(Config(vocab_size=1, context_length=1, width=width, heads=1, blocks=1))
+    return count(block).parts["norms"]
 
 
 # ---- a walk through a real block ----
@@ -140,6 +158,21 @@ class Walk:
 # ---- how much each part adds ----
 
 
+def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the stream and of the contributions  -> (2L + 1, T), (2L, T)."""
+    stream, added = [stream_into(seen, 0)], []
+    for block in range(blocks):
+        for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
+            added.append(seen[f"blocks.{block}.{part}"][0])
+            stream.append(seen[f"blocks.{block}.{total}"][0])
+    return tuple(torch.stack(values).norm(dim=-1).numpy() for values in (stream, added))
+
+
+def shares(stream: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """Each contribution relative to the stream it is added to: (2L + 1, T), (2L, T) -> (T, 2L)."""
+    return (added / np.maximum(stream[:-1], 1e-12)).T
+
+
 @dataclass(frozen=True)
 class Stream:
     """The residual stream of a text: its length along the way, and the length of what each part adds."""
@@ -152,17 +185,13 @@ class Stream:
     @property
     def shares(self) -> np.ndarray:
         """Each contribution relative to the stream it is added to.  # (T, 2L)"""
-        return (self.added / np.maximum(self.stream[:-1], 1e-12)).T
+        return shares(self.stream, self.added)
 
 
-def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the stream and of the contributions  -> (2L + 1, T), (2L, T)."""
-    stream, added = [stream_into(seen, 0)], []
-    for block in range(blocks):
-        for part, total in (("attn", "after_attention"), ("mlp", "after_mlp")):
-            added.append(seen[f"blocks.{block}.{part}"][0])
-            stream.append(seen[f"blocks.{block}.{total}"][0])
-    return tuple(torch.stack(values).norm(dim=-1).numpy() for values in (stream, added))
+def mean_share() -> float:
+    """The mean share over all positions, blocks and parts of the shipped model as it reads the story."""
+    shipped, _ids, seen = read_story()
+    return float(shares(*contributions(seen, shipped.model.config.blocks)).mean())
 
 
 # ---- dropout ----
@@ -215,3 +244,11 @@ def drop(p: float, run: int, training: bool) -> Dropped:
         after = block.mlp.dropout(before)
     values = (value[0, -1].numpy() for value in (before, after, u + after, quiet_y))
     return Dropped(p, run, training, *values)
+
+
+@torch.no_grad()
+def in_eval_mode(p: float) -> dict[str, bool]:
+    """Of two runs in eval mode of a block that drops with p: are they "equal", and "whole", as with p = 0?"""
+    (block, x), (whole, _x) = dropout_example(p), dropout_example(0.0)
+    first, second = block.eval()(x), block(x)
+    return {"equal": torch.equal(first, second), "whole": torch.equal(first, whole.eval()(x))}

@@ -35,6 +35,11 @@ def mask(kind: str, T: int, width: int) -> Tensor:
     raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
 
 
+def looks(kind: str, T: int, width: int = 1) -> int:
+    """How many looks a mask allows among T tokens: the number of its ones."""
+    return int(mask(kind, T, width).sum())
+
+
 # ---- one head of a real model under a mask ----
 
 
@@ -50,7 +55,8 @@ class Masked:
     kind: str
 
 
-def _short_story() -> str:
+def short_story() -> str:
+    """The first sentence of the example's story."""
     return example_story().partition(".")[0] + "."
 
 
@@ -73,7 +79,8 @@ PLACE, SUBSTITUTE = 4, "Ida"  # the place counted from 1
 VISIBLE = 0.05  # a movement that a reader can see in the picture
 
 
-def _visible(moved: np.ndarray) -> int:
+def visibly(moved: np.ndarray) -> int:
+    """How many of the predictions move by more than VISIBLE."""
     return int((moved > VISIBLE).sum())
 
 
@@ -87,6 +94,12 @@ def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tens
     with torch.no_grad():
         before, after = decoder(both, allowed).softmax(dim=-1)  # (T, V) twice
     return (0.5 * (before - after).abs().sum(dim=-1)).numpy()
+
+
+def outputs_that_move(place: int, T: int) -> list[int]:
+    """The outputs that can move when token `place` of T changes, under a causal mask; all counted from 1."""
+    readers = model.causal_mask(T)[:, place - 1]  # (T,)
+    return (readers.nonzero()[:, 0] + 1).tolist()
 
 
 # ---- in the right place: before softmax ----
@@ -108,3 +121,19 @@ def masked_before_and_after(hidden: float) -> Places:
     before = model.softmax(model.hide(scores[None], allowed[None]))[0]
     after = scores.softmax(dim=-1) * allowed
     return Places(hidden, before.numpy(), after.numpy())
+
+
+def noticing(hidden: float, grown: float) -> list[str]:
+    """Masked where, "before" or "after" softmax, the visible weights move as the hidden score grows."""
+    small, large = masked_before_and_after(hidden), masked_before_and_after(grown)
+    return [
+        where
+        for where in ("before", "after")
+        if not np.allclose(getattr(small, where), getattr(large, where))
+    ]
+
+
+def weight_of_minus_infinity() -> float:
+    """What softmax makes of a score of -inf beside an ordinary one."""
+    scores = torch.tensor([[0.0, -torch.inf]], dtype=torch.float32)
+    return model.softmax(scores)[0, 1].item()

@@ -22,11 +22,11 @@ from .computation import (
     Leak,
     Masked,
     Places,
-    _short_story,
-    _visible,
     mask,
     masked_before_and_after,
     movement,
+    short_story,
+    visibly,
 )
 
 
@@ -49,7 +49,7 @@ class MaskLab(Explorer):
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
         self._own: Tensor | None = None
-        text = text or _short_story()
+        text = text or short_story()
         config = self.reading.model.config
         self._build_views()
         controls = {
@@ -239,7 +239,7 @@ class LeakProbe(Explorer):
         if len(before) == 1:
             leaks = _("The prediction before it moves as well: it has seen the future.")
         seen = _("By more than {visible}: {seen} of {before}.").format(
-            visible=VISIBLE, seen=_visible(before), before=len(before)
+            visible=VISIBLE, seen=visibly(before), before=len(before)
         )
         return f"{text} {leaks} {seen} " + _("A loss measured like this would be cheated.")
 
@@ -253,11 +253,9 @@ class LeakProbe(Explorer):
         move = ngettext(
             "from it on, {seen} of {later} moves by more than {visible}.",
             "from it on, {seen} of {later} move by more than {visible}.",
-            _visible(later),
+            visibly(later),
         )
-        return f"{still} {move}".format(
-            before=before, seen=_visible(later), later=len(later), visible=VISIBLE
-        )
+        return f"{still} {move}".format(before=before, seen=visibly(later), later=len(later), visible=VISIBLE)
 
 
 # ---- in the right place: before softmax ----

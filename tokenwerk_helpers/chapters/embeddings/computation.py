@@ -1,5 +1,6 @@
 """What 07_embeddings computes: settings in, arrays out."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,10 @@ import torch
 from torch import Tensor
 
 from ... import sampling
-from ...tokenizer import Tokenizer
+from ...apart import Seeded
+from ...model import CausalSelfAttention, Config, Decoder
+from ...tokenizer import Tokenizer, learn
+from ...trace import trace
 
 # ---- byte pair encoding, merge by merge ----
 
@@ -40,6 +44,12 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
         text, merges, young.labels(ids), len(text.encode("utf-8", "replace")), labels,
         [young.tokens[id] == made for id in ids],
     )  # fmt: skip
+
+
+def first_merge(words: Mapping[str, int]) -> str:
+    """What the first merge makes of words of which it is known how often each occurs."""
+    first = next(learn(words))
+    return (first.left + first.right).decode()
 
 
 PIECE, LINE = 1.8, 2.3  # height of a piece, and from one line to the next; a letter is about 0.9 wide
@@ -88,6 +98,18 @@ def sine_table(T: int, D: int) -> Tensor:
     return table.float()
 
 
+def likeness(table: Tensor, position: int) -> Tensor:
+    """How alike each row is to that of one position (cosine): (T, D) -> (T,)."""
+    return torch.cosine_similarity(table, table[position : position + 1], dim=-1)
+
+
+def as_alike(pair: tuple[int, int], others: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Which of other pairs of positions comes closest to `pair` in how alike their sine codes are."""
+    table = sine_table(64, 64)
+    alike = likeness(table, pair[0])[pair[1]]
+    return min(others, key=lambda other: abs(likeness(table, other[0])[other[1]] - alike))
+
+
 @dataclass(frozen=True)
 class Positions:
     """A table of positions, and how alike its rows are to one of them (cosine)."""
@@ -123,3 +145,50 @@ def window(tokens: list[str], length: int, context: int) -> Window:
     so_far = tokens[:length]
     kept = sampling.window(list(range(len(so_far))), context)
     return Window(so_far, kept[0], context)
+
+
+# ---- what the first block receives ----
+
+
+def added(token: list[float], position: list[float]) -> list[float]:
+    """What the first block receives of a token's list and a position's: their sum, component by component."""
+    return [what + where for what, where in zip(token, position, strict=True)]
+
+
+def small_decoder(context: int) -> Decoder:
+    """An untrained decoder with a table of `context` positions, for any of the first ten ids."""
+    with Seeded(0):
+        return Decoder(Config(vocab_size=10, context_length=context, width=4, heads=1, blocks=1))
+
+
+def beyond_the_table() -> str:
+    """What a decoder finds for a position beyond its table: "a row", or nothing, and so it is "refused"."""
+    try:
+        small_decoder(context=4)(torch.zeros(1, 5, dtype=torch.long))
+    except ValueError:
+        return "refused"
+    return "a row"
+
+
+def renumbered(context: int) -> int:
+    """For how many of the tokens that stay the first block's list changes as a full window slides by one.
+
+    context: below 10, as `small_decoder` knows no more ids.
+    """
+    decoder, text = small_decoder(context), list(range(context + 1))
+    windows = [sampling.window(ids, context) for ids in (text[:-1], text)]
+    before, after = (
+        dict(zip(window, trace(decoder, torch.tensor([window]))["embedded"][0])) for window in windows
+    )  # id -> (D,)
+    return sum(not torch.equal(before[id], after[id]) for id in before.keys() & after.keys())
+
+
+@torch.no_grad()
+def alike_regardless_of_order() -> bool:
+    """Does attention without mask and positions find the same at the middle of three tokens, turned round?"""
+    with Seeded(0) as apart:
+        layer = CausalSelfAttention(8, 2)
+        x = torch.randn(1, 3, 8, generator=apart.generator, dtype=torch.float32)
+    everywhere = torch.ones(3, 3, dtype=torch.bool)
+    forward, backward = (layer(order, everywhere)[0, 1] for order in (x, x.flip(1)))  # (D,)
+    return torch.allclose(forward, backward, atol=1e-6)

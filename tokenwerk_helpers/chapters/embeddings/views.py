@@ -1,7 +1,6 @@
 """Live views of 07_embeddings."""
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.patches import BoxStyle
@@ -26,6 +25,7 @@ from .computation import (
     Split,
     Window,
     in_lines,
+    likeness,
     most_alike,
     sine_table,
     split_with,
@@ -150,8 +150,7 @@ class PositionTables(Explorer):
 
     def compute(self, kind: str, position: int) -> Positions:
         table = self.tables[kind]
-        likeness = torch.cosine_similarity(table, table[position : position + 1], dim=-1)
-        return Positions(kind, table.numpy(), position, likeness.numpy())
+        return Positions(kind, table.numpy(), position, likeness(table, position).numpy())
 
     def _draw(self, T: int) -> None:
         axes = self.figure.figure.add_subplot(xlim=(-1, T), ylim=(-1.1, 1.1))

@@ -120,6 +120,35 @@ def gradients_at_start(
     return [block.mlp.down.weight.grad.norm().item() for block in model.blocks]
 
 
+def gradient_beside_post_norm(norm: str, blocks: int) -> float:
+    """How many times as long the gradient in the last block is as with post-norm, before the first step."""
+    here, post = (gradients_at_start(placement, blocks)[-1] for placement in (norm, "post"))
+    return here / post
+
+
+GRADIENT_DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
+
+
+@dataclass(frozen=True)
+class AtStart:
+    """Length of the gradient for W2 of every block; each  # (L,)
+
+    By placement of the norm, and "cut": pre-norm without its direct paths.
+    """
+
+    blocks: int
+    initialization: str
+    gradients: Mapping[str, np.ndarray]
+
+
+@cache
+def at_start(blocks: int, initialization: str) -> AtStart:
+    """Measure the gradients of an untrained decoder, for each placement of the norm."""
+    gradients = {norm: np.array(gradients_at_start(norm, blocks, initialization)) for norm in NORM_PLACEMENTS}
+    cut = gradients_at_start("pre", blocks, initialization, residual=False)
+    return AtStart(blocks, initialization, gradients | {"cut": np.array(cut)})
+
+
 # ---- the training ----
 
 
@@ -224,14 +253,6 @@ def final_loss(losses: Iterable[float], every: int = EVERY) -> float:
     return sum(last) / len(last)
 
 
-def has_learned(losses: Iterable[float]) -> bool:
-    """Did the loss at the end fall below that of knowing how often each word occurs, and nothing else?
-
-    Two thirds of it are asked for: runs that fail end near it, runs that learn far below.
-    """
-    return final_loss(losses) < 2 / 3 * frequency_loss()
-
-
 @cache
 def frequency_loss() -> float:
     """The loss, in nats, of always answering with the frequencies of the words: their entropy."""
@@ -240,34 +261,17 @@ def frequency_loss() -> float:
     return -(shares * shares.log()).sum().item()
 
 
-# ---- the places, and gradients at the start ----
+def has_learned(losses: Iterable[float]) -> bool:
+    """Did the loss at the end fall below that of knowing how often each word occurs, and nothing else?
 
-DASHES = {"pre": "-", "post": (0, (5, 1.5)), "none": (0, (1, 1.2)), "cut": (0, (6, 1.5, 1, 1.5))}
-MARKER = {"pre": "o", "post": "s", "none": "^", "cut": "x"}
-GRADIENT_DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
-
-
-@dataclass(frozen=True)
-class AtStart:
-    """Length of the gradient for W2 of every block; each  # (L,)
-
-    By placement of the norm, and "cut": pre-norm without its direct paths.
+    Two thirds of it are asked for: runs that fail end near it, runs that learn far below.
     """
-
-    blocks: int
-    initialization: str
-    gradients: Mapping[str, np.ndarray]
+    return final_loss(losses) < 2 / 3 * frequency_loss()
 
 
-@cache
-def at_start(blocks: int, initialization: str) -> AtStart:
-    """Measure the gradients of an untrained decoder, for each placement of the norm."""
-    gradients = {norm: np.array(gradients_at_start(norm, blocks, initialization)) for norm in NORM_PLACEMENTS}
-    cut = gradients_at_start("pre", blocks, initialization, residual=False)
-    return AtStart(blocks, initialization, gradients | {"cut": np.array(cut)})
-
-
-# ---- a short training ----
+def who_learns(blocks: int, rate: float) -> list[str]:
+    """Which of pre-norm and post-norm learns at this depth and rate without a warm-up, as recorded."""
+    return [norm for norm in ("pre", "post") if has_learned(recorded()[Run(norm, blocks, rate)])]
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,10 @@ from ...live.numbers import magnitude, number
 from ...live.running import Runner
 from ..book import part_labels
 from .computation import (
-    DASHES,
     DEPTHS,
     EVERY,
     GRADIENT_DEPTHS,
     LAST,
-    MARKER,
     RATES,
     STEPS,
     AtStart,
@@ -45,6 +43,8 @@ COLOUR = {
     "none": style.ROLES["masked"],
     "cut": style.ROLES["gradient"],
 }
+DASHES = {"pre": "-", "post": (0, (5, 1.5)), "none": (0, (1, 1.2)), "cut": (0, (6, 1.5, 1, 1.5))}
+MARKER = {"pre": "o", "post": "s", "none": "^", "cut": "x"}
 
 
 def placement_labels() -> dict[str, str]:
