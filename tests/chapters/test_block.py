@@ -19,13 +19,13 @@ from tokenwerk_helpers.chapters.book import part_labels
 from tokenwerk_helpers.chapters.norm_placement import computation as norm_placement_computation
 from tokenwerk_helpers.chapters.norm_placement import questions as norm_placement_questions
 from tokenwerk_helpers.chapters.norm_placement import views as norm_placement_views
-from tokenwerk_helpers.chapters.norm_placement.questions import deep_and_fast, gradient_without_norm
 from tokenwerk_helpers.chapters.reading import Reading, example_story
 from tokenwerk_helpers.chapters.story import STORY
 from tokenwerk_helpers.live import style
 from tokenwerk_helpers.live.block_diagram import BlockDiagram
 from tokenwerk_helpers.live.figure import LiveFigure
 from tokenwerk_helpers.live.numbers import number
+from tokenwerk_helpers.live.question import Choice, Question, VectorQuestion
 from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask
 from tokenwerk_helpers.pretrained import Pretrained
 from tokenwerk_helpers.tools import record_norm_placement
@@ -106,8 +106,11 @@ def test_a_block_has_two_norms_with_numbers_of_their_own():
     assert sum(p.numel() for norm in (block.norm1, block.norm2) for p in norm.parameters()) == 4 * 8
     block.norm2 = block.norm1
     assert count - sum(p.numel() for p in block.parameters()) == 2 * 8
-    assert block_questions.norm_parameters(2 * 2 * 768).correct
-    assert [block_questions.norm_parameters(n).correct for n in (2 * 768, 768, 1)] == [False] * 3
+    assert block_computation.norm_parameters(8) == 4 * 8
+    answers = (4 * 768, 2 * 768, 768, 1)
+    replies = [block_questions.guess_norm_parameters().reply_to(n) for n in answers]
+    assert [reply.correct for reply in replies] == [True, False, False, False]
+    assert len({reply.text for reply in replies}) == 4
 
 
 # --- the walk and the stream ---------------------------------------------------------------------------
@@ -602,24 +605,30 @@ def test_the_drawn_block_lights_one_part_and_keeps_the_order(placement):
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert block_questions.ten_times_the_input([20.7, 49.2]).correct
-    for answer in ([27, 42], [20.4, 49.4], [2.7, 4.2], [1]):
-        assert block_questions.ten_times_the_input(answer).correct is False
-    assert [block_questions.what_is_missing(i).correct for i in range(4)] == [False, True, False, False]
-    assert [block_questions.dropout_in_eval(i).correct for i in range(3)] == [False, True, False]
-    assert [block_questions.contribution_beside_the_stream(i).correct for i in range(3)] == [
-        False,
-        False,
-        True,
-    ]
-    assert [gradient_without_norm(i).correct for i in range(3)] == [False, False, True]
+    for guess, right in (
+        (block_questions.guess_second_sum, [False, True, False, False]),
+        (block_questions.guess_dropout, [False, True, False]),
+        (block_questions.guess_contribution, [False, False, True]),
+        (norm_placement_questions.guess_no_norm, [False, False, True]),
+    ):
+        assert [guess().reply_to(i).correct for i in range(len(right))] == right, guess
+
+
+def test_the_question_about_ten_times_the_input_knows_the_ways_to_go_wrong():
+    """Its mistakes are what they are called: ten times y, and y without Attention's contribution."""
+    walk = block_computation.small_block(20, 50).values
+    ten_times = 10 * block_computation.small_block(2, 5).values["y"]
+    answers = (walk["y"], ten_times, walk["x"] + walk["mlp"], [2.7, 4.2], [1])
+    replies = [block_questions.guess_ten_times().reply_to(answer) for answer in answers]
+    assert [reply.correct for reply in replies] == [True, False, False, False, False]
+    words = ["Richtig", "das Zehnfache von y", "Beitrag der Attention", "Norm₁([20, 50])", "zwei Zahlen"]
+    assert all(word in reply.text for word, reply in zip(words, replies))
 
 
 def test_the_question_about_contributions_measures_what_the_view_shows():
-    """Its option beside the mean over positions, blocks and parts that the view draws."""
     stream = block_views.ResidualStream()
     assert stream.settings["text"] == STORY
-    assert block_questions.RELATIVE[2] == pytest.approx(stream.result.shares.mean(), abs=0.3)
+    assert block_computation.mean_share() == pytest.approx(stream.result.shares.mean(), abs=1e-6)
     stream.close()
 
 
@@ -638,7 +647,12 @@ def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
     }
     learned = tuple(np.mean(curves[norm][-4:]) < 3.07 for norm in ("pre", "post"))
     right = [(True, True), (True, False), (False, True)].index(learned)
-    assert [deep_and_fast(i).correct for i in range(3)] == [i == right for i in range(3)]
+    deep = norm_placement_questions.guess_deep()
+    assert [deep.reply_to(i).correct for i in range(3)] == [i == right for i in range(3)]
+
+
+def wrong_answer(guess: Question) -> int | str:
+    return 0 if isinstance(guess, Choice) else "[1, 2]" if isinstance(guess, VectorQuestion) else "1"
 
 
 def test_every_guess_can_be_shown_and_judged():
@@ -653,7 +667,7 @@ def test_every_guess_can_be_shown_and_judged():
     ]
     for guess in guesses:
         assert guess.judge().correct is None
-        guess.answer.value = 0 if guess.kind == "choice" else "[1, 2]" if guess.kind == "vector" else "1"
+        guess.answer.value = wrong_answer(guess)
         assert guess.judge().correct is False
 
 

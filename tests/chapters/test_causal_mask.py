@@ -228,16 +228,28 @@ def test_a_word_of_several_tokens_gets_words_and_the_view_stays(probe):
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert questions.ones_of_five(15).correct
-    assert all(questions.ones_of_five(n).correct is False for n in (10, 25, 5))
-    assert [questions.outputs_that_move(i).correct for i in range(4)] == [False, False, True, False]
-    assert [questions.weight_of_minus_infinity(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.who_notices_the_hidden_score(i).correct for i in range(3)] == [False, True, False]
-    looks = computation.mask("window", 5, 3).sum().item()
-    assert questions.looks_in_a_window(looks).correct
-    assert all(questions.looks_in_a_window(n).correct is False for n in (15, 14, 9, 25))
+    assert questions.guess_ones().reply_to(15).correct
+    assert all(questions.guess_ones().reply_to(n).correct is False for n in (10, 25, 5))
+    assert right_options(questions.guess_leak()) == ["Ausgaben 3 bis 5"]
+    assert right_options(questions.guess_zero()) == ["genau 0"]
+    assert right_options(questions.guess_hidden_score()) == ["nach Softmax maskiert"]
+    assert questions.guess_window().reply_to(1 + 2 + 3 + 3 + 3).correct
+    assert all(questions.guess_window().reply_to(n).correct is False for n in (15, 14, 9, 25))
     for guess in (questions.guess_window(), questions.guess_hidden_score()):
         assert guess.judge().correct is None
+
+
+def right_options(guess) -> list[str]:
+    return [option.text for i, option in enumerate(guess.options) if guess.reply_to(i).correct]
+
+
+@given(st.integers(1, 9), st.data())
+def test_the_questions_outputs_that_move_are_those_the_model_moves(T, data):
+    place = data.draw(st.integers(1, T))
+    torch.manual_seed(0)
+    decoder = model.Decoder(model.Config(vocab_size=5, context_length=9, width=8, heads=2, blocks=1)).eval()
+    moved = computation.movement(decoder, [0] * T, place - 1, 1, model.causal_mask(T))
+    assert computation.outputs_that_move(place, T) == (moved.nonzero()[0] + 1).tolist()
 
 
 @pytest.mark.parametrize(

@@ -48,19 +48,19 @@ from tokenwerk_helpers.model import Block, Config
 
 # Each of them once with some answer; what matters here is what happens beside.
 CALLS = {
-    "ten_times_the_input": lambda: block_questions.ten_times_the_input([1.0, 2.0]),
-    "what_is_missing": lambda: block_questions.what_is_missing(0),
-    "norm_parameters": lambda: block_questions.norm_parameters(768),
-    "dropout_in_eval": lambda: block_questions.dropout_in_eval(0),
-    "contribution_beside_the_stream": lambda: block_questions.contribution_beside_the_stream(0),
-    "gradient_without_norm": lambda: norm_placement_questions.gradient_without_norm(0),
+    "ten_times_the_input": lambda: block_questions.guess_ten_times().reply_to([1.0, 2.0]),
+    "what_is_missing": lambda: block_questions.guess_second_sum().reply_to(0),
+    "norm_parameters": lambda: block_questions.guess_norm_parameters().reply_to(768),
+    "dropout_in_eval": lambda: block_questions.guess_dropout().reply_to(0),
+    "contribution_beside_the_stream": lambda: block_questions.guess_contribution().reply_to(0),
+    "gradient_without_norm": lambda: norm_placement_questions.guess_no_norm().reply_to(0),
     "block_forward": lambda: block_exercises.check_block_forward(Block.forward),
     "number_of_logits": lambda: decoder_questions.number_of_logits(100),
     "own_words_or_typed": lambda: decoder_questions.own_words_or_typed(0),
     "saved_by_tying": lambda: decoder_questions.saved_by_tying(100),
-    "position_without_row": lambda: embeddings_questions.position_without_row(0),
-    "order_without_positions": lambda: embeddings_questions.order_without_positions(0),
-    "lists_renumbered": lambda: embeddings_questions.lists_renumbered(0),
+    "position_without_row": lambda: embeddings_questions.guess_missing_row().reply_to(0),
+    "order_without_positions": lambda: embeddings_questions.guess_order().reply_to(0),
+    "lists_renumbered": lambda: embeddings_questions.guess_renumbered().reply_to(0),
     "embed": lambda: embeddings_exercises.check_embed(lambda ids, tokens, positions: tokens[ids]),
     "ten_linear_layers": lambda: mlp_questions.ten_linear_layers(0),
     "swapped_positions": lambda: mlp_questions.swapped_positions(0),
@@ -487,7 +487,10 @@ def test_a_check_says_the_same_whatever_torchs_settings_are(name):
 
 def test_questions_about_gradients_have_them_even_where_they_are_switched_off(monkeypatch):
     enabled = []
-    for module, name in ((residual_questions, "trained"), (norm_placement_questions, "gradients_at_start")):
+    for module, name in (
+        (residual_questions, "trained"),
+        (norm_placement_questions, "gradient_beside_post_norm"),
+    ):
         compute = getattr(module, name)  # keeps its results: what matters is how it is called
         monkeypatch.setattr(
             module, name, lambda *of, compute=compute: enabled.append(torch.is_grad_enabled()) or compute(*of)
@@ -496,8 +499,8 @@ def test_questions_about_gradients_have_them_even_where_they_are_switched_off(mo
         assert residual_questions.slope_where_f_is_flat(1).correct
         assert residual_questions.gradient_through_halving_layers(2).correct
         assert residual_questions.deep_net_at_a_large_rate(2).correct
-        assert norm_placement_questions.gradient_without_norm(2).correct
-    assert enabled == [True] * 3
+        assert norm_placement_questions.guess_no_norm().reply_to(2).correct
+    assert enabled == [True] * 2
 
 
 WRONG_IN_FLOAT64 = {

@@ -261,17 +261,21 @@ def test_the_sliding_window_tells_what_has_dropped_out():
 
 def test_the_guesses_know_right_from_wrong():
     """F29, F30: what the reader is asked."""
-    assert questions.token_plus_position([0.3, 0.3]).correct
+    guess_sum = questions.guess_sum()
+    assert guess_sum.reply_to([0.3, 0.3]).correct
     for wrong in ([0.3, 0.7], [0.2, 0.5, 0.1, -0.2], [0.6]):
-        assert questions.token_plus_position(wrong).correct is False
-    assert "hintereinander" in questions.token_plus_position([0.2, 0.5, 0.1, -0.2]).text
-    assert [questions.position_without_row(i).correct for i in range(3)] == [False, False, True]
-    assert [questions.order_without_positions(i).correct for i in range(2)] == [True, False]
-    assert [questions.next_merge(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.likeness_of_sine_rows(i).correct for i in range(3)] == [False, False, True]
+        assert guess_sum.reply_to(wrong).correct is False
+    assert "hintereinander" in guess_sum.reply_to([0.2, 0.5, 0.1, -0.2]).text
+    for guess, right in (
+        (questions.guess_missing_row, [False, False, True]),
+        (questions.guess_order, [True, False]),
+        (questions.guess_merge, [False, True, False]),
+        (questions.guess_likeness, [False, False, True]),
+        (questions.guess_renumbered, [False, False, True]),
+    ):
+        assert [guess().reply_to(i).correct for i in range(len(right))] == right, guess
     table = computation.sine_table(64, 64)
     assert (table[5] @ table[10]).item() == pytest.approx((table[25] @ table[30]).item(), rel=1e-4)
-    assert [questions.lists_renumbered(i).correct for i in range(3)] == [False, False, True]
     for guess in (questions.guess_merge(), questions.guess_likeness(), questions.guess_renumbered()):
         assert guess.judge().correct is None
     for guess in (questions.guess_sum(), questions.guess_missing_row(), questions.guess_order()):

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
+import ipywidgets as widgets
 import matplotlib.style
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tokenwerk_helpers.chapters.reading import Reading
 from tokenwerk_helpers.chapters.residual.computation import train_all_rates
 from tokenwerk_helpers.chapters.training import computation as training_computation
 from tokenwerk_helpers.live.figure import LiveFigure
-from tokenwerk_helpers.live.question import Guess
+from tokenwerk_helpers.live.question import Guess, Question
 
 CACHES = (
     train_all_rates,
@@ -111,7 +112,7 @@ def settings() -> tuple:
     )  # fmt: skip
 
 
-def questions() -> list[Guess]:
+def questions() -> list[Guess | Question]:
     """Every question of the book."""
     pages = {one.__module__.rpartition(".")[0] for one in live_views()}
     modules = [importlib.import_module(f"{page}.questions") for page in pages]
@@ -119,10 +120,13 @@ def questions() -> list[Guess]:
     return [ask() for ask in asking]
 
 
-def judged(guess: Guess) -> None:
+def judged(guess: Guess | Question) -> None:
     """Answer a question with every option, or with something wrong."""
-    wrong = {"number": ["1"], "vector": ["[1, 2]"], "choice": range(len(guess.options))}
-    for answer in wrong[guess.kind]:
+    if isinstance(guess.answer, widgets.RadioButtons):
+        answers = range(len(guess.options))
+    else:
+        answers = ["[1, 2]" if "[" in guess.answer.placeholder else "1"]
+    for answer in answers:
         guess.answer.value = answer
         assert guess.judge().correct is not None, guess.feedback
 
