@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ...apart import Seeded, Undrawn
-from ...model import Block, Config, residual
+from ...model import Block, Config
 from ...parameters import count
 from ...trace import Replacement, Trace, running_with, trace
 from ..reading import Reading
@@ -17,29 +18,11 @@ from ..story import read as read_story
 
 # ---- the small example ----
 
-
-class ExampleBlock(nn.Module):
-    """The block of the example: D = 2, one position, weights small enough to follow by hand.
-
-    With a single position Attention can only look at itself, with weight 1: it is one matrix. The MLP has a
-    single hidden value, with ReLU. Both norms have gamma 1, beta 0.
-    """
-
-    def __init__(self):
-        super().__init__()
-        with Seeded(0):
-            self.norm1 = nn.LayerNorm(2)
-            self.attn = nn.Linear(2, 2, bias=False)
-            self.norm2 = nn.LayerNorm(2)
-            self.mlp = nn.Sequential(nn.Linear(2, 1, bias=False), nn.ReLU(), nn.Linear(1, 2, bias=False))
-        with torch.no_grad():
-            self.attn.weight.copy_(torch.tensor([[-0.3, 0.0], [0.0, -0.2]], dtype=torch.float32))
-            self.mlp[0].weight.copy_(torch.tensor([[-1.0, 1.0]], dtype=torch.float32))
-            self.mlp[2].weight.copy_(torch.tensor([[0.2], [-0.3]], dtype=torch.float32))
-
-    def forward(self, x: Tensor) -> Tensor:
-        u = residual(x, self.attn(self.norm1(x)))  # (..., 2)
-        return residual(u, self.mlp(self.norm2(u)))  # (..., 2)
+# The block of the example: D = 2, one position, weights small enough to follow by hand. With one position
+# Attention can only look at itself, with weight 1: it is one matrix. The MLP has a single hidden value, with
+# ReLU. Both norms have gamma 1, beta 0.
+ATTENTION = [[-0.3, 0.0], [0.0, -0.2]]
+UP, DOWN = [[-1.0, 1.0]], [[0.2], [-0.3]]
 
 
 @dataclass(frozen=True)
@@ -51,22 +34,15 @@ class Example:
     right_y: np.ndarray
 
 
-@cache
-def example_block() -> ExampleBlock:
-    """The small block, made once."""
-    with Undrawn():
-        return ExampleBlock()
-
-
-@torch.no_grad()
 def small_block(x1: float, x2: float, second: str = "u") -> Example:
     """Walk x = [x1, x2] through the small block; `second` is "u", or "x" for the mistake."""
-    block, x = example_block(), torch.tensor([x1, x2], dtype=torch.float32)
-    n1 = block.norm1(x)
-    a = block.attn(n1)
+    x = torch.tensor([x1, x2], dtype=torch.float32)
+    attention, up, down = (x.new_tensor(weights) for weights in (ATTENTION, UP, DOWN))
+    n1 = F.layer_norm(x, (2,))
+    a = attention @ n1
     u = x + a
-    n2 = block.norm2(u)
-    m = block.mlp(n2)
+    n2 = F.layer_norm(u, (2,))
+    m = down @ F.relu(up @ n2)
     y = (u if second == "u" else x) + m
     values = {"x": x, "norm1": n1, "attention": a, "u": u, "norm2": n2, "mlp": m, "y": y}
     return Example({name: value.numpy() for name, value in values.items()}, second, (u + m).numpy())
