@@ -15,8 +15,6 @@ from ...trace import trace
 
 # ---- byte pair encoding, merge by merge ----
 
-LONGEST = 120  # bytes of a text that still fit the picture
-
 
 @dataclass(frozen=True)
 class Split:
@@ -46,38 +44,10 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     )  # fmt: skip
 
 
-def first_merge(words: Mapping[str, int]) -> str:
-    """What the first merge makes of words of which it is known how often each occurs."""
+def first_merge(words: Mapping[str, int]) -> tuple[str, str]:
+    """The pair that is merged first; words: word -> how often it occurs."""
     first = next(learn(words))
-    return (first.left + first.right).decode()
-
-
-PIECE, LINE = 1.8, 2.3  # height of a piece, and from one line to the next; a letter is about 0.9 wide
-ROOM, HEIGHT = 100.0, 7.0  # of the picture at full size
-
-
-def in_lines(pieces: list[str], room: float) -> list[tuple[float, int, float]]:
-    """Left edge, line and width of each piece, set from left to right in lines of this width."""
-    places, left, row = [], 0.5, 0
-    for piece in pieces:
-        width = 1.0 + 0.92 * len(piece)
-        if left + width > room - 0.5:
-            left, row = 0.5, row + 1
-        places.append((left, row, width))
-        left += width + 0.5
-    return places
-
-
-def zoom_for(pieces: list[str]) -> float:
-    """How many times smaller than at full size the pieces have to be drawn so that all of them fit."""
-    zoom, widest = 1.0, max((len(piece) for piece in pieces), default=0) + 2
-    while zoom * ROOM < widest or _lines(pieces, zoom) * LINE + 0.1 > zoom * HEIGHT:
-        zoom += 0.05
-    return zoom
-
-
-def _lines(pieces: list[str], zoom: float) -> int:
-    return max((row for _left, row, _width in in_lines(pieces, zoom * ROOM)), default=0) + 1
+    return first.left.decode(), first.right.decode()
 
 
 # ---- two tables of positions ----
@@ -123,9 +93,9 @@ class Positions:
 def most_alike(positions: Positions) -> list[int]:
     """The other positions whose rows are most like the chosen one's; more than one if equally so."""
     others = np.delete(np.arange(len(positions.likeness)), positions.position)
-    likeness = positions.likeness[others]
+    alike = positions.likeness[others]
     # Two sine codes at the same distance differ by rounding alone.
-    return others[np.isclose(likeness, likeness.max(), rtol=0, atol=1e-5)].tolist()
+    return others[np.isclose(alike, alike.max(), rtol=0, atol=1e-5)].tolist()
 
 
 # ---- the window slides and is numbered anew ----
@@ -176,9 +146,9 @@ def renumbered(context: int) -> int:
     context: below 10, as `small_decoder` knows no more ids.
     """
     decoder, text = small_decoder(context), list(range(context + 1))
-    windows = [sampling.window(ids, context) for ids in (text[:-1], text)]
+    windows = (sampling.window(so_far, context) for so_far in (text[:-1], text))
     before, after = (
-        dict(zip(window, trace(decoder, torch.tensor([window]))["embedded"][0])) for window in windows
+        dict(zip(ids, trace(decoder, torch.tensor([ids]))["embedded"][0])) for ids in windows
     )  # id -> (D,)
     return sum(not torch.equal(before[id], after[id]) for id in before.keys() & after.keys())
 

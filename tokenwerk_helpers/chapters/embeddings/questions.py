@@ -49,13 +49,13 @@ def guess_merge() -> Choice:
         ),
         truth=lambda: first_merge({"Hase": 5, "Nase": 3, "Nagel": 2}),
         options=[
-            Option("Ha", "H + a", count),
+            Option(("H", "a"), "H + a", count),
             Option(
-                "as",
+                ("a", "s"),
                 "a + s",
                 _("Right: 5 times in “Hase” and 3 times in “Nase”, that is 8. No pair is more frequent."),
             ),
-            Option("Na", "N + a", count),
+            Option(("N", "a"), "N + a", count),
         ],
     )
 

@@ -16,24 +16,45 @@ from ...live.numbers import number
 from ...tokenizer import Tokenizer
 from ..reading import Reading, example_story
 from .computation import (
-    HEIGHT,
-    LINE,
-    LONGEST,
-    PIECE,
-    ROOM,
     Positions,
     Split,
     Window,
-    in_lines,
     likeness,
     most_alike,
     sine_table,
     split_with,
     window,
-    zoom_for,
 )
 
 # ---- byte pair encoding, merge by merge ----
+
+LONGEST = 120  # bytes of a text that still fit the picture
+PIECE, LINE = 1.8, 2.3  # height of a piece, and from one line to the next; a letter is about 0.9 wide
+ROOM, HEIGHT = 100.0, 7.0  # of the picture at full size
+
+
+def in_lines(pieces: list[str], room: float) -> list[tuple[float, int, float]]:
+    """Left edge, line and width of each piece, set from left to right in lines of this width."""
+    places, left, row = [], 0.5, 0
+    for piece in pieces:
+        width = 1.0 + 0.92 * len(piece)
+        if left + width > room - 0.5:
+            left, row = 0.5, row + 1
+        places.append((left, row, width))
+        left += width + 0.5
+    return places
+
+
+def _lines(pieces: list[str], zoom: float) -> int:
+    return max((row for _left, row, _width in in_lines(pieces, zoom * ROOM)), default=0) + 1
+
+
+def zoom_for(pieces: list[str]) -> float:
+    """How many times smaller than at full size the pieces have to be drawn so that all of them fit."""
+    zoom, widest = 1.0, max((len(piece) for piece in pieces), default=0) + 2
+    while zoom * ROOM < widest or _lines(pieces, zoom) * LINE + 0.1 > zoom * HEIGHT:
+        zoom += 0.05
+    return zoom
 
 
 def box(left: float, bottom: float, width: float, height: float, corner: float) -> Path:
