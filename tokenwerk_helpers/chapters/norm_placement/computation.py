@@ -25,7 +25,8 @@ RECORDING = WEIGHTS / "norm_placement.json"
 STORIES = WEIGHTS / "norm_placement_stories.txt"
 
 WIDTH, HEADS, CONTEXT, BATCH, STEPS = 64, 4, 32, 16, 300
-DEPTHS, RATES, WARM_UP = (2, 6, 12), (1e-3, 3e-3), 100
+DEPTHS, RATES, WARM_UP = (2, 6, 12), (1e-3, 3e-3), 100  # of the trainings
+GRADIENT_DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)  # of the gradients before the first step
 INITIALIZATIONS = ("xavier", "small")
 EVERY = 5  # steps that one recorded figure averages
 LAST = 20  # steps that the loss "at the end" averages
@@ -126,9 +127,6 @@ def gradient_beside_post_norm(norm: str, blocks: int) -> float:
     return here / post
 
 
-GRADIENT_DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
-
-
 @dataclass(frozen=True)
 class AtStart:
     """Length of the gradient for W2 of every block; each  # (L,)
@@ -152,11 +150,6 @@ def at_start(blocks: int, initialization: str) -> AtStart:
 # ---- the training ----
 
 
-def train(run: Run, seed: int = 0) -> Iterator[float]:
-    """Train with Adam, without clipping or weight decay, and yield the loss of each step, STEPS in all."""
-    yield from _training(fresh_model(run.norm, run.blocks, seed=seed), run, seed)
-
-
 def _training(model: Decoder, run: Run, seed: int) -> Iterator[float]:
     cut = run.cut(model)
     # fused: one pass over all weights, half the time of a step where the model is deep.
@@ -169,6 +162,11 @@ def _training(model: Decoder, run: Run, seed: int) -> Iterator[float]:
         optimizer.param_groups[0]["lr"] = run.rate_at(step)
         optimizer.step()
         yield loss.item()
+
+
+def train(run: Run, seed: int = 0) -> Iterator[float]:
+    """Train with Adam, without clipping or weight decay, and yield the loss of each step, STEPS in all."""
+    yield from _training(fresh_model(run.norm, run.blocks, seed=seed), run, seed)
 
 
 def averaged(losses: Iterable[float], count: int = EVERY) -> list[float]:
@@ -193,6 +191,17 @@ class Inside(NamedTuple):
     gradients: dict[str, list[float]]
 
 
+def alikeness(x: Tensor) -> float:
+    """The mean cosine between the lists of two different positions of one text: (B, T, D) -> -1 to 1.
+
+    Near 1 for all texts is what Dong, Cordonnier & Loukas 2021 call rank collapse.
+    """
+    directions = F.normalize(x, dim=-1)
+    cosines = directions @ directions.mT  # (B, T, T)
+    T = x.shape[1]
+    return cosines[:, ~torch.eye(T, dtype=torch.bool)].mean().item()
+
+
 def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
     """Train for so many steps, at most STEPS, then look into the model on pieces drawn for this alone."""
     model = fresh_model(run.norm, run.blocks, seed=seed)
@@ -208,17 +217,6 @@ def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
         for name, part in TABLES.items()
     }
     return Inside([alikeness(seen[f"blocks.{i}"]) for i in range(run.blocks)], gradients)
-
-
-def alikeness(x: Tensor) -> float:
-    """The mean cosine between the lists of two different positions of one text: (B, T, D) -> -1 to 1.
-
-    Near 1 for all texts is what Dong, Cordonnier & Loukas 2021 call rank collapse.
-    """
-    directions = F.normalize(x, dim=-1)
-    cosines = directions @ directions.mT  # (B, T, T)
-    T = x.shape[1]
-    return cosines[:, ~torch.eye(T, dtype=torch.bool)].mean().item()
 
 
 # ---- the recording ----

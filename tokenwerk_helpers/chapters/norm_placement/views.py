@@ -165,7 +165,7 @@ class GradientsAtStart(Explorer):
 
 
 def variant_names() -> list[str]:
-    """What the runs of `norm_placement.runs_at` are called, in their order."""
+    """What the runs of `runs_at` are called, in their order."""
     return [
         _("pre-norm"),
         _("post-norm"),
