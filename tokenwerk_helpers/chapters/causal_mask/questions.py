@@ -14,8 +14,8 @@ def guess_ones() -> NumberQuestion:
         truth=lambda: looks("causal", 5),
         right=_("Right: 1 + 2 + 3 + 4 + 5. Each token sees itself and all before it."),
         mistakes=[
-            Mistake(10, _("You left out the diagonal. May a token look at itself?")),
-            Mistake(25, _("That would be everybody at everybody, as in BERT.")),
+            Mistake(0 + 1 + 2 + 3 + 4, _("You left out the diagonal. May a token look at itself?")),
+            Mistake(5 * 5, _("That would be everybody at everybody, as in BERT.")),
         ],
         otherwise=_("Go row by row: how many does token 1 see, how many token 2?"),
         within=0,
@@ -37,7 +37,7 @@ def guess_window() -> NumberQuestion:
                 _("Every row with 3: but what stands before the first token, and before the second?"),
             ),
             Mistake(
-                lambda answer: answer == looks("window", 5, width=4),
+                1 + 2 + 3 + 4 + 4,
                 _("A window of 3 counts the token itself: it looks at two before."),
             ),
         ],
