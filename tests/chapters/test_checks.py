@@ -62,22 +62,22 @@ CALLS = {
     "order_without_positions": lambda: embeddings_questions.guess_order().reply_to(0),
     "lists_renumbered": lambda: embeddings_questions.guess_renumbered().reply_to(0),
     "embed": lambda: embeddings_exercises.check_embed(lambda ids, tokens, positions: tokens[ids]),
-    "ten_linear_layers": lambda: mlp_questions.ten_linear_layers(0),
-    "swapped_positions": lambda: mlp_questions.swapped_positions(0),
-    "share_of_positive_neurons": lambda: mlp_questions.share_of_positive_neurons(0),
+    "ten_linear_layers": lambda: mlp_questions.guess_without_activation().reply_to(0),
+    "swapped_positions": lambda: mlp_questions.guess_swap().reply_to(0),
+    "share_of_positive_neurons": lambda: mlp_questions.guess_positive().reply_to(0),
     "mlp": lambda: mlp_exercises.check_mlp(lambda x, W1, b1, W2, b2: x),
-    "moving_outputs": lambda: normalization_questions.moving_outputs(0),
+    "moving_outputs": lambda: normalization_questions.guess_moving().reply_to(0),
     "layer_norm": lambda: normalization_exercises.check_layer_norm(lambda x, gamma, beta, eps: x),
     "factor_of_double_width": lambda: parameter_counting_questions.factor_of_double_width(2.0),
     "cost_of_heads": lambda: parameter_counting_questions.cost_of_heads(0),
     "left_out_at_large_width": lambda: parameter_counting_questions.left_out_at_large_width(0),
     "cost_of_own_head": lambda: parameter_counting_questions.cost_of_own_head(1.0),
     "block_parameters": lambda: parameter_counting_exercises.check_block_parameters(lambda D: 12 * D**2),
-    "deep_net_at_a_large_rate": lambda: residual_questions.deep_net_at_a_large_rate(0),
+    "deep_net_at_a_large_rate": lambda: residual_questions.guess_deep_rate().reply_to(0),
     "residual_step": lambda: residual_exercises.check_residual_step(lambda x, f: x + f(x)),
     "text_under_a_limit": lambda: sampling_questions.text_under_a_limit(0),
-    "heads_merged_without_transpose": lambda: self_attention_questions.heads_merged_without_transpose(0),
-    "what_the_pronoun_is_read_from": lambda: self_attention_questions.what_the_pronoun_is_read_from(0),
+    "heads_merged_without_transpose": lambda: self_attention_questions.guess_transpose().reply_to(0),
+    "what_the_pronoun_is_read_from": lambda: self_attention_questions.guess_pronoun().reply_to(0),
     "attention": lambda: self_attention_exercises.check_attention(lambda q, k, v: v),
     "shifted": lambda: training_exercises.check_shifted(lambda logits, ids: 1.0),
 }
@@ -496,9 +496,9 @@ def test_questions_about_gradients_have_them_even_where_they_are_switched_off(mo
             module, name, lambda *of, compute=compute: enabled.append(torch.is_grad_enabled()) or compute(*of)
         )
     with torch.inference_mode():
-        assert residual_questions.slope_where_f_is_flat(1).correct
-        assert residual_questions.gradient_through_halving_layers(2).correct
-        assert residual_questions.deep_net_at_a_large_rate(2).correct
+        assert residual_questions.guess_slope().reply_to(1).correct
+        assert residual_questions.guess_depth().reply_to(2).correct
+        assert residual_questions.guess_deep_rate().reply_to(2).correct
         assert norm_placement_questions.guess_no_norm().reply_to(2).correct
     assert enabled == [True] * 2
 

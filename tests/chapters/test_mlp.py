@@ -173,10 +173,16 @@ def test_a_chosen_neuron_is_shown_even_if_it_is_quiet_and_any_text_is_read(neuro
 
 
 def test_the_guesses_know_right_from_wrong():
-    for check in (questions.gelu_of_minus_one, questions.ten_linear_layers, questions.swapped_positions):
-        assert [check(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.share_of_positive_neurons(i).correct for i in range(3)] == [False, False, True]
-    assert questions.guess_positive().judge().correct is None
+    for guess, right in (
+        (questions.guess_gelu(), 1),
+        (questions.guess_without_activation(), 1),
+        (questions.guess_swap(), 1),
+        (questions.guess_positive(), 2),
+    ):
+        assert guess.judge().correct is None
+        assert [guess.reply_to(option).correct for option in range(3)] == [
+            option == right for option in range(3)
+        ]
 
 
 def test_half_of_the_neurons_are_above_zero_before_training_as_the_check_says():

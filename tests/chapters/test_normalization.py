@@ -386,22 +386,20 @@ def test_a_list_of_small_numbers_does_not_read_as_zeros():
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert questions.tenfold_list([-1, 1]).correct
-    for answer in ([-10, 10], [1], [0, 1], [10, 30]):
-        assert questions.tenfold_list(answer).correct is False
-    assert [questions.torch_deviation(i).correct for i in range(2)] == [False, True]
-    assert [questions.spread_left_by_epsilon(i).correct for i in range(3)] == [False, True, False]
-    assert questions.largest_output(2).correct
-    assert all(questions.largest_output(answer).correct is False for answer in (1, 0.8, 2.5, -2))
-    assert questions.number_of_results(2).correct
-    assert all(questions.number_of_results(answer).correct is False for answer in (1, 3, 200))
-    assert [questions.moving_outputs(i).correct for i in range(4)] == [False, True, False, False]
+    tenfold, largest, two = questions.guess_scale(), questions.guess_largest(), questions.guess_two_points()
+    assert tenfold.reply_to([-1, 1]).correct and largest.reply_to(2).correct and two.reply_to(2).correct
+    assert all(tenfold.reply_to(answer).correct is False for answer in ([-10, 10], [1], [0, 1], [10, 30]))
+    assert all(largest.reply_to(answer).correct is False for answer in (1, 0.8, 2.5, -2))
+    assert all(two.reply_to(answer).correct is False for answer in (1, 3, 200))
+    for guess in (questions.guess_deviation(), questions.guess_epsilon(), questions.guess_moving()):
+        replies = [guess.reply_to(option).correct for option in range(len(guess.options))]
+        assert replies == [option == 1 for option in range(len(guess.options))]
 
 
 def test_the_options_about_epsilon_are_under_the_root_beside_it_and_without_the_root():
     view = computation.epsilon_place(1e-5, 1e-3)
     meant = (view.beside, view.under, view.under**2)
-    assert meant == pytest.approx(questions.SPREADS, abs=0.005)
+    assert meant == pytest.approx([option.value for option in questions.guess_epsilon().options], abs=0.005)
 
 
 def test_every_question_can_be_asked_and_answered_on_the_page():

@@ -246,7 +246,7 @@ def test_04_the_question_is_about_the_head_of_block_1_that_looks_back_most_clear
     head = load().about["heads"]["pronoun"]
     best, *others = sorted(head["all_looks"][0], reverse=True)
     assert "In Block 1 schaut ein Kopf dabei am deutlichsten auf Artikel und Nomen" in (
-        self_attention_questions.guess_pronoun().question
+        self_attention_questions.guess_pronoun().text
     )
     assert head["block"] == 0 and best == head["looks"] > 2 * others[0]
 

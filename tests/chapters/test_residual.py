@@ -131,16 +131,21 @@ def test_a_zero_contribution_and_a_zero_input_have_sentences_of_their_own():
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert questions.chapter_sum([2.3, 4.8]).correct
+    chapter_sum = questions.guess_sum()
+    assert chapter_sum.reply_to([2.3, 4.8]).correct
     for answer in ([0.3, -0.2], [1.7, 5.2], [7.1], [2, 5]):
-        assert questions.chapter_sum(answer).correct is False
-    assert [questions.slope_where_f_is_flat(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.silent_broadcast(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.gradient_through_halving_layers(i).correct for i in range(3)] == [False, False, True]
-    assert questions.guess_depth().judge().correct is None
+        assert chapter_sum.reply_to(answer).correct is False
+    for guess, right in (
+        (questions.guess_slope(), 1),
+        (questions.guess_broadcast(), 1),
+        (questions.guess_depth(), 2),
+        (questions.guess_deep_rate(), 2),
+    ):
+        assert guess.judge().correct is None
+        assert [guess.reply_to(option).correct for option in range(3)] == [
+            option == right for option in range(3)
+        ]
     assert 16.5e6 < 2**24 < 17.5e6
-    assert [questions.deep_net_at_a_large_rate(i).correct for i in range(3)] == [False, False, True]
-    assert questions.guess_deep_rate().judge().correct is None
 
 
 def test_what_the_question_about_the_large_rate_takes_for_granted_is_so():

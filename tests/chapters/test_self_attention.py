@@ -184,17 +184,20 @@ def test_a_click_on_a_row_becomes_the_token_seen_from(heads):
 
 
 def test_the_guesses_know_right_from_wrong():
+    row_sum, spread = questions.guess_row_sum(), questions.guess_spread()
+    assert row_sum.reply_to(1).correct and spread.reply_to(4).correct
     assert (
-        questions.row_sum(1).correct
-        and not questions.row_sum(100).correct
-        and not questions.row_sum(5).correct
+        not any(row_sum.reply_to(answer).correct for answer in (100, 5)) and not spread.reply_to(16).correct
     )
-    assert [questions.shift_of_all_scores(i).correct for i in range(3)] == [False, True, False]
-    assert questions.spread_of_scores(4).correct and not questions.spread_of_scores(16).correct
-    assert [questions.heads_merged_without_transpose(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.what_the_pronoun_is_read_from(i).correct for i in range(3)] == [False, False, True]
-    for guess in (questions.guess_transpose(), questions.guess_pronoun()):
+    for guess, right in (
+        (questions.guess_shift(), 1),
+        (questions.guess_transpose(), 1),
+        (questions.guess_pronoun(), 2),
+    ):
         assert guess.judge().correct is None
+        assert [guess.reply_to(option).correct for option in range(3)] == [
+            option == right for option in range(3)
+        ]
 
 
 def test_the_heads_show_what_the_question_about_the_pronoun_found(heads):

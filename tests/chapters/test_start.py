@@ -108,8 +108,9 @@ def test_the_kernel_answers_every_question_with_its_number():
 
 
 def test_the_first_guess_knows_right_from_wrong():
-    assert [questions.equal_logits(option).correct for option in range(3)] == [False, True, False]
-    assert questions.guess_equal_logits().options[1].startswith("So wahrscheinlich wie")
+    guess = questions.guess_equal_logits()
+    assert [guess.reply_to(option).correct for option in range(3)] == [False, True, False]
+    assert guess.options[1].text.startswith("So wahrscheinlich wie")
 
 
 def test_the_practice_exercise_names_the_mistake():

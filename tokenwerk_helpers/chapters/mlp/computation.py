@@ -1,5 +1,6 @@
 """What 03_mlp computes: settings in, arrays out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch.nn.functional as F
 
 from ... import model
 from ...apart import Seeded
+from ..story import read
 
 # ---- activation functions ----
 
@@ -28,6 +30,23 @@ def activations(x: float) -> Activations:
     return Activations(
         x, F.relu(place).item(), F.gelu(place).item(), F.gelu(place, approximate="tanh").item()
     )
+
+
+# ---- layers in a row ----
+
+
+def whole_of_linear_layers(count: int) -> str:
+    """What linear layers in a row make: "linear" if f(x + y) = f(x) + f(y), else "curved"."""
+    generator = torch.Generator().manual_seed(0)
+    layers = torch.randn(count, 3, 3, generator=generator, dtype=torch.float64)
+    x, y = torch.randn(2, 3, generator=generator, dtype=torch.float64)
+
+    def whole(h):
+        for layer in layers:
+            h = layer @ h
+        return h
+
+    return "linear" if torch.allclose(whole(x + y), whole(x) + whole(y)) else "curved"
 
 
 # ---- fitting a curve ----
@@ -98,6 +117,17 @@ def nudged(position: int, amount: float) -> Positions:
     return Positions([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
 
 
+def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:
+    """Which position's output stands where once the T inputs stand in `order`; None if one is a new list."""
+    with Seeded(0) as dice:
+        x = torch.randn(T, D, generator=dice.generator, dtype=torch.float32)
+        mlp = model.MLP(D)
+    with torch.no_grad():
+        before, after = mlp(x[None])[0], mlp(x[None, list(order)])[0]
+    same = (after[:, None] - before).abs().amax(dim=-1) < 1e-6  # (T, T), row: after, column: before
+    return tuple(same.int().argmax(dim=-1).tolist()) if same.any(dim=-1).all() else None
+
+
 # ---- neurons of a trained model ----
 
 FAVOURITES, ROOM = 12, 14  # tokens under the bars, and letters of each that fit there
@@ -114,3 +144,11 @@ class Neurons:
     shown: list[int]  # neurons, most active first
     neuron: int
     favourites: list[tuple[str, float]]  # token and mean value, largest first
+
+
+def share_of_positive_neurons() -> float:
+    """Which share of the shipped model's hidden values is above zero behind GELU, on a story."""
+    shipped, _ids, seen = read()
+    blocks = range(shipped.model.config.blocks)
+    hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
+    return (hidden > 0).float().mean().item()

@@ -77,6 +77,16 @@ def vector_sum(x1: float, x2: float, f1: float, f2: float) -> VectorSum:
     return VectorSum(x, fx, x + fx)
 
 
+def positions_reached_by_one_row(positions: int) -> int:
+    """To how many positions a bare sum adds a contribution of shape (1, 4); 0 if torch refuses the sum."""
+    x, fx = torch.zeros(positions, 4), torch.ones(1, 4)
+    try:
+        y = x + fx
+    except RuntimeError:
+        return 0
+    return int((y == 1).all(dim=-1).sum())
+
+
 # ---- the two paths of the gradient ----
 
 
@@ -146,6 +156,16 @@ def depth_compared(depth: int, gain: float) -> Depth:
     """The gradient by layer of the same stack without and with the direct path."""
     plain, with_path = (gradient_by_layer(depth, gain, direct) for direct in (False, True))
     return Depth(depth, plain, with_path)
+
+
+@torch.enable_grad()
+def slope_through_halving_layers(depth: int) -> float:
+    """The slope of `depth` layers in a row that halve, without the direct path, as autograd finds it."""
+    h = x = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
+    for _layer in range(depth):
+        h = 0.5 * h
+    (slope,) = torch.autograd.grad(h, x)
+    return slope.item()
 
 
 # ---- learning rates ----

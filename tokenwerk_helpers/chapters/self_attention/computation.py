@@ -1,6 +1,7 @@
 """What 04_self_attention computes: settings in, arrays out."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ... import model
+from ..story import STORY, read
 
 # ---- the five steps on the sentence of the guide ----
 
@@ -80,6 +82,16 @@ class Equation:
     all: Steps
 
 
+# ---- softmax ----
+
+
+def signs_of_a_shift(scores: Sequence[float], shift: float) -> tuple[int, ...]:
+    """Which weights grow (1), shrink (-1) or stay (0) when `shift` is added to every score of a row."""
+    row = torch.tensor(scores, dtype=torch.float64)
+    change = model.softmax(row + shift) - model.softmax(row)
+    return tuple(change.round(decimals=6).sign().int().tolist())
+
+
 # ---- why divide by the root of d_k ----
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -136,6 +148,15 @@ def split_and_merge(heads: int, transposed: bool) -> Split:
     return Split(x, split[0], merged[0], transposed)
 
 
+def without_transpose(heads: int) -> str:
+    """What merging without the transpose does: an "error", the "same" array, or its numbers "misplaced"."""
+    try:
+        split = split_and_merge(heads, transposed=False)
+    except RuntimeError:
+        return "error"
+    return "same" if torch.equal(split.merged, split.x) else "misplaced"
+
+
 # ---- all heads of a real model ----
 
 
@@ -146,3 +167,11 @@ class AllHeads:
     labels: list[str]
     weights: np.ndarray  # (H, T, T)
     query: int
+
+
+def most_looked_at_before_the_pronoun() -> str:
+    """The word to which the shipped model's head for pronouns gives most weight just before one."""
+    shipped, ids, seen = read(STORY.partition(" sie ")[0])
+    found = shipped.about["heads"]["pronoun"]
+    weights = seen[f"blocks.{found['block']}.attn.weights"]  # (1, H, T, T)
+    return shipped.tokenizer.decode([ids[int(weights[0, found["head"], -1].argmax())]]).strip()

@@ -1,39 +1,35 @@
-"""Questions of 00_start: what is asked before moving, and how the answers are judged."""
-
-import math
+"""Questions of 00_start: what is asked before moving, the truth, and what is said to each answer."""
 
 from ...language import _
-from ...live.feedback import Feedback, right, wrong
-from ...live.question import Guess
+from ...live.question import Choice, Option
+from .computation import next_word
 
 
-def guess_equal_logits() -> Guess:
-    """A first question, to see how guessing works."""
-    return Guess(
+def guess_equal_logits() -> Choice:
+    """A first question, to see how guessing works: how probable is a word that has the logit of another?"""
+    barks, _sleeps, _flies = next_word(2.0).probabilities
+    return Choice(
         _(
             "“barks” has the logit 2, “sleeps” the logit 1. Now “flies” gets the logit 2 as well. "
             "How probable is “flies” then?"
         ),
-        equal_logits,
+        truth=lambda: next_word(2.0).probabilities[2],
         options=[
-            _("50 %, since two words share the first place"),
-            _("As probable as “barks”, whatever that is"),
-            _("2 %"),
+            Option(
+                0.5,
+                _("50 %, since two words share the first place"),
+                _(
+                    "Equal, yes, but “sleeps” takes its share too. "
+                    "Set the slider to 2 and read off how much is left."
+                ),
+            ),
+            Option(
+                barks,
+                _("As probable as “barks”, whatever that is"),
+                _("Right: equal logits, equal probabilities. How much that is depends on all the others."),
+            ),
+            Option(
+                0.02, _("2 %"), _("A logit is not a percentage. Softmax compares it with the other logits.")
+            ),
         ],
     )
-
-
-def equal_logits(answer: int) -> Feedback:
-    """Which option tells how probable a word is that has the logit of another?"""
-    barks, sleeps, flies = (math.exp(logit) for logit in (2.0, 1.0, 2.0))
-    share = flies / (barks + sleeps + flies)
-    if answer == 0:
-        text = _(
-            "Equal, yes, but “sleeps” takes its share too. Set the slider to 2 and read off how much is left."
-        )
-        return wrong(text) if share < 0.5 else right(text)
-    if answer == 1 and math.isclose(flies, barks):
-        return right(
-            _("Right: equal logits, equal probabilities. How much that is depends on all the others.")
-        )
-    return wrong(_("A logit is not a percentage. Softmax compares it with the other logits."))
