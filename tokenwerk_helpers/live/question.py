@@ -166,13 +166,16 @@ class NumberQuestion(Question):
         if self._is(answer, self.truth()):
             return right(self.right)
         said = (mistake.answer for mistake in self.mistakes if self._is_mistake(answer, mistake.value))
-        return wrong(next(said, self.otherwise))
+        return wrong(next(said, self._otherwise(answer)))
+
+    def _otherwise(self, _answer: Any) -> str:
+        return self.otherwise
 
     def _is_mistake(self, answer: Any, value: Any) -> bool:
         return bool(value(answer)) if callable(value) else self._is(answer, value)
 
     def _is(self, answer: float, other: float) -> bool:
-        return math.isclose(answer, other, rel_tol=self.within, abs_tol=self.within)
+        return math.isclose(answer, other, rel_tol=1e-9, abs_tol=self.within)
 
     def _field(self) -> widgets.Widget:
         return Line(placeholder=self.HINT(), layout=widgets.Layout(width="20em"))
@@ -192,9 +195,8 @@ class VectorQuestion(NumberQuestion):
         self.wrong_length = wrong_length
         super().__init__(text, truth, right, **rest)
 
-    def reply_to(self, answer: Sequence[float]) -> Feedback:
-        """What is said to this list."""
-        return wrong(self.wrong_length) if len(answer) != len(self.truth()) else super().reply_to(answer)
+    def _otherwise(self, answer: Sequence[float]) -> str:
+        return self.otherwise if len(answer) == len(self.truth()) else self.wrong_length
 
     def _is(self, answer: Sequence[float], other: Sequence[float]) -> bool:
         return len(answer) == len(other) and all(map(super()._is, answer, other))

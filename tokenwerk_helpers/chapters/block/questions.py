@@ -26,7 +26,7 @@ def guess_ten_times() -> VectorQuestion:
             Mistake([20.4, 49.4], _("The MLP's contribution is there. What became of Attention's?")),
         ],
         otherwise=_("Work out Norm₁([20, 50]) first. Then follow the four steps of the example."),
-        within=2e-4,  # 0.01 of 50
+        within=0.01,
     )
 
 

@@ -1,10 +1,7 @@
 """Questions of 07_embeddings: each with its truth and an answer for whatever is said."""
 
-from collections.abc import Sequence
-
 from ...language import _
-from ...live.feedback import Feedback, wrong
-from ...live.question import Choice, Option, VectorQuestion
+from ...live.question import Choice, Mistake, Option, VectorQuestion
 from .computation import (
     added,
     alike_regardless_of_order,
@@ -17,23 +14,19 @@ from .computation import (
 TOKEN, POSITION = [0.2, 0.5], [0.1, -0.2]  # the lists of `guess_sum`
 
 
-class SumQuestion(VectorQuestion):
-    """The question for the sum of two lists; both put one behind the other have an answer of their own."""
-
-    def reply_to(self, answer: Sequence[float]) -> Feedback:
-        """What is said to this list."""
-        if len(answer) == len(TOKEN) + len(POSITION):
-            return wrong(_("The lists are added, not put one behind the other: the width stays the same."))
-        return super().reply_to(answer)
-
-
 def guess_sum() -> VectorQuestion:
     """The chapter's sum of token and position."""
-    return SumQuestion(
+    return VectorQuestion(
         _("Token list [0.2, 0.5], position list [0.1, -0.2]. What does the first block receive?"),
         truth=lambda: added(TOKEN, POSITION),
         right=_("Right: component by component. From now on both pieces of information are in one list."),
         wrong_length=_("A list of two components plus a list of two components: how many come out?"),
+        mistakes=[
+            Mistake(
+                lambda answer: len(answer) == len(TOKEN) + len(POSITION),
+                _("The lists are added, not put one behind the other: the width stays the same."),
+            )
+        ],
         otherwise=_("Add the first components, then the second ones. Mind the sign."),
         within=1e-4,
     )

@@ -89,7 +89,7 @@ def guess_largest() -> NumberQuestion:
             )
         ],
         otherwise=_("Mean 0.2, variance 0.16, standard deviation 0.4. What is (1 − 0.2) divided by it?"),
-        within=0.005,
+        within=0.01,
     )
 
 

@@ -48,9 +48,14 @@ def guess_spread() -> NumberQuestion:
         ),
         truth=lambda: math.sqrt(64) / math.sqrt(4),
         right=_("Right: a sum of d_k such products spreads like √d_k, and √64 / √4 = 4."),
-        mistakes=[Mistake(64 / 4, _("That would be the variance. The spread is its root."))],
+        mistakes=[
+            Mistake(
+                lambda answer: abs(answer - 64 / 4) < 0.5,
+                _("That would be the variance. The spread is its root."),
+            )
+        ],
         otherwise=_("The variances of independent products add up. So how does the root of their sum grow?"),
-        within=0.0125,
+        within=0.05,
     )
 
 
