@@ -732,7 +732,7 @@ def in_place(block, x):
         (no_paths, "Beide direkten Wege"),
         (normed_path, "läuft Norm₁(x)"),
         (leak, "spätere Positionen"),
-        (leak_otherwise, "sickern durch"),
+        (leak_otherwise, "sickert durch"),
         (in_place, "verändert x"),
         (lambda block, x: x + block.attn(block.norm1(x)), "Das ist u"),
         (lambda block, x: x[:, 0], "Form von x"),

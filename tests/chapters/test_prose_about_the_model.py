@@ -70,7 +70,7 @@ def test_04_and_11_what_the_pronouns_head_looks_at_and_that_others_help():
     assert (head["block"], head["head"]) == (0, 1)
     without = shipped.about["without_head"]["0.1"]
     pronouns, givers = (f"{100 * without[ability]:.1f} %" for ability in ("pronoun", "giver"))
-    assert f"stimmen auf Geschichten, die im Training nicht vorkamen, immer noch {pronouns} der Pronomen" in (
+    assert f"stimmen bei Geschichten, die im Training nicht vorkamen, immer noch {pronouns} der Pronomen" in (
         prose("04_self_attention")
     )
     assert f"Ohne ihn findet das Modell nur noch {givers} der Schenkenden" in prose("04_self_attention")

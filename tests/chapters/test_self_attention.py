@@ -126,7 +126,7 @@ def test_the_wrong_merge_is_told_in_words():
     assert "fällt nicht auf" in view.caption.value
     assert "12 Komponenten, 1 Kopf, der sie alle bekommt, an allen 4 Positionen." in view.caption.value
     view.set(heads=2)
-    assert "12 Komponenten, 2 Köpfe, für jeden 6 davon, an allen 4 Positionen." in view.caption.value
+    assert "12 Komponenten, 2 Köpfe mit je 6, an allen 4 Positionen." in view.caption.value
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def scores(q, k):
 @pytest.mark.parametrize(
     ("attempt", "word"),
     [
-        (lambda q, k, v: scores(q, k).softmax(-1) @ v, "√d_k fehlt"),
+        (lambda q, k, v: scores(q, k).softmax(-1) @ v, "√dₖ fehlt"),
         (lambda q, k, v: (scores(q, k) / q.shape[-1]).softmax(-1) @ v, "Wurzel sein"),
         (lambda q, k, v: (scores(q, k) / v.shape[-1] ** 0.5).softmax(-1) @ v, "anderen Breite"),
         (lambda q, k, v: (scores(q, k) / q.shape[0] ** 0.5).softmax(-1) @ v, "Positionszahl"),

@@ -104,7 +104,7 @@ def test_every_step_shows_what_was_measured_then(scrubber, checkpoints):
         scrubber.set(step=checkpoint.step)
         metrics, caption = checkpoint.metrics, scrubber.caption.value
         assert f"Schritt {checkpoint.step}: Verlust {round(metrics['loss'], 2):g};" in caption
-        for name, word in (("pronoun", "Pronomen"), ("giver", "Namen"), ("copy", "Abgeschriebenes")):
+        for name, word in (("pronoun", "Pronomen"), ("giver", "Namen"), ("copy", "vom Abgeschriebenen")):
             assert f"{word} {percent(metrics[name])}" in caption
         assert all(list(mark.get_xdata()) == [place, place] for mark in scrubber.marks)
         captions.add(caption)

@@ -67,7 +67,7 @@ class MaskLab(Explorer):
         look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
         zero = np.zeros((1, 1))
         hidden = _("“{row}” must not look at “{column}”")
-        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √d_k"], **look)
+        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √dₖ"], **look)
         self.masked = MatrixView(
             zero, kind="diverging", titles=["+ M"], editable=True, allowed=[[True]], masked_words=hidden,
             masked_legend=_("−∞: not allowed"), hint=_("click a cell to allow it or forbid it"), **look,

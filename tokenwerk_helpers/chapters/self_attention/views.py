@@ -68,11 +68,11 @@ class FiveSteps(Explorer):
             "scores": (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
             "scaled": (
                 ("Q Kᵀ", s.scores, tokens),
-                ("1 / √d_k", torch.tensor([[1 / root]], dtype=torch.float32), ["·"], ["·"]),
-                ("Q Kᵀ / √d_k", s.scaled, tokens),
+                ("1 / √dₖ", torch.tensor([[1 / root]], dtype=torch.float32), ["·"], ["·"]),
+                ("Q Kᵀ / √dₖ", s.scaled, tokens),
             ),
             "weights": (
-                ("Q Kᵀ / √d_k", s.scaled, tokens),
+                ("Q Kᵀ / √dₖ", s.scaled, tokens),
                 (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"]),
                 (_("softmax: weights"), s.weights, tokens),
             ),
