@@ -11,7 +11,7 @@ from ..live.figure import LiveFigure
 
 
 class Chapter(NamedTuple):
-    """A page of the book: its name, as the reader reads it now, and what it lights up in the drawn decoder."""
+    """A page of the book: its name, as the reader reads it, and what it lights up in the drawn decoder."""
 
     title: Callable[[], str]
     lit: tuple[str, ...]
