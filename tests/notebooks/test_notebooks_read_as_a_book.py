@@ -1,7 +1,4 @@
-"""What all notebooks share: a head, a rhythm, an end, links that lead somewhere, code without prose.
-
-README.md, "Writing a notebook", names these rules for those who write a page.
-"""
+"""What all notebooks share: a head, a rhythm, an end, links that lead somewhere, code without prose."""
 
 import io
 import re
@@ -13,8 +10,7 @@ import pytest
 
 from tokenwerk_helpers.chapters.book import CHAPTERS
 
-ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def cells(path: Path, kind: str) -> list[str]:
@@ -31,25 +27,11 @@ def test_every_chapter_of_the_book_has_its_notebook():
     assert [path.stem for path in NOTEBOOKS] == list(CHAPTERS)
 
 
-def test_the_map_in_00_and_the_readme_list_every_page_in_the_order_of_the_book():
-    start, *others = CHAPTERS
-    rows = re.findall(r"^\| \[\d\d · [^]]+\]\((\w+)\.ipynb\) \|", "\n".join(cells(NOTEBOOKS[0], "markdown")), re.M)
-    assert rows == others
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert re.findall(r"^\| \[(\w+)\]\(notebooks/\1\.ipynb\) \|", readme, re.M) == [start, *others]
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 class TestNotebook:
     def test_it_begins_with_its_title_and_the_drawn_decoder(self, path):
         assert cells(path, "markdown")[0].startswith(f"# {path.stem[:2]} · ")
         assert f'you_are_here("{path.stem}")' in cells(path, "code")[0]
-
-    def test_its_head_leads_to_the_pages_before_and_behind_it(self, path):
-        names = list(CHAPTERS)
-        at = names.index(path.stem)
-        for neighbour in names[max(at - 1, 0) : at] + names[at + 1 : at + 2]:
-            assert f"]({neighbour}.ipynb)" in cells(path, "markdown")[0], neighbour
 
     def test_its_end_sums_up_in_three_lines_and_leads_on(self, path):
         last = cells(path, "markdown")[-1]
