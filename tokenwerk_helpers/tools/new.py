@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from babel.messages.pofile import read_po
+from babel.messages.pofile import read_po, write_po
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -115,10 +115,12 @@ def tell_the_catalogue(english: str, heading: str) -> None:
     with (TEMPLATE / "german.po").open("rb") as file:
         german = {message.id: message.string for message in read_po(file, locale="de") if message.id}
     catalogue = messages.read("de")
-    for english_text, text in (german | {english: heading}).items():
-        known = catalogue.get(english_text)
+    for message_id, text in (german | {english: heading}).items():
+        known = catalogue.get(message_id)
         known.string = known.string or text
-    messages.write(catalogue, messages.po_path("de"))
+    with messages.po_path("de").open("wb") as file:
+        write_po(file, catalogue)
+    messages.update()
 
 
 def main(arguments: list[str] | None = None) -> int:
