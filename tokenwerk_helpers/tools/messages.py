@@ -16,8 +16,7 @@ from babel.messages.frontend import CommandLineInterface
 from babel.messages.pofile import read_po
 
 PACKAGE = Path(__file__).parents[1]
-LOCALE = PACKAGE / "locale"
-CATALOGUES = ("de",)  # English is the message itself
+LOCALE = PACKAGE / "locale"  # only German: English is the message itself
 # Files, not lines, and no dates of today: neither a moved line nor another day changes a catalogue.
 EXTRACT = ["--no-default-keywords", "-k", "_", "-k", "ngettext:1,2", "--add-location=file", "--sort-by-file"]
 UPDATE = ["--width=110", "--no-fuzzy-matching", "--ignore-obsolete", "--ignore-pot-creation-date"]
