@@ -3,6 +3,7 @@
 #   make lab         open the book in JupyterLab
 #   make test        prove it: units, properties, notebooks, a real browser
 #   make html        print it: the pages as HTML in build/html, to read without network, or on paper
+#   make new         make a page that passes at once, to be rewritten (NAME=12_topic, TITLE="Das Thema")
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
 #   make retrain     train the shipped model again and print what it can do (four to five minutes)
@@ -16,7 +17,7 @@ VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -
 READER  := .venv/reader-$(VERSION)
 MAKER   := .venv/maker-$(VERSION)
 
-.PHONY: lab test html refresh messages retrain benchmark lint
+.PHONY: lab test html new refresh messages retrain benchmark lint
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
@@ -27,6 +28,10 @@ test: $(MAKER)
 
 html: $(READER)
 	$(BIN)/python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html notebooks/*.ipynb
+
+new: $(MAKER)
+	@[ -n "$(NAME)" ] || { echo 'Which page? For example: make new NAME=12_topic TITLE="Das Thema"' >&2; exit 1; }
+	$(BIN)/python -m tokenwerk_helpers.tools.new $(NAME) $(if $(TITLE),--title "$(TITLE)")
 
 refresh: $(MAKER)
 	$(BIN)/python -m tokenwerk_helpers.tools.refresh $(NOTEBOOKS)

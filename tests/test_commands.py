@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tokenwerk_helpers.tools import messages, refresh
+
 ROOT = Path(__file__).parents[1]
 # All in one process, which imports torch once.
 ASK = """
@@ -32,6 +34,7 @@ def test_every_command_shows_its_help_and_does_not_start_its_work():
         "tokenwerk_helpers.tools.retrain",
         "tokenwerk_helpers.tools.record_norm_placement",
         "tokenwerk_helpers.tools.refresh",
+        "tokenwerk_helpers.tools.new",
     } <= {*commands()}
     command = [sys.executable, "-c", ASK, *commands()]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
@@ -39,3 +42,11 @@ def test_every_command_shows_its_help_and_does_not_start_its_work():
     assert result.stdout.count("usage: ") == len(commands())
     for name in commands():
         assert f"{name} ends with 0" in result.stdout
+
+
+def test_before_a_page_is_stored_the_words_without_german_are_named(monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(messages, "missing", lambda: ["Not yet {said}"])
+    monkeypatch.setattr(refresh, "refresh", lambda path: told.append(capsys.readouterr().err))
+    assert refresh.main(["12_topic.ipynb"]) == 0
+    assert "Not yet {said}" in told[0]

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from setuptools import find_namespace_packages
 from traitlets.config.loader import PyFileConfigLoader
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +25,14 @@ def test_every_file_beside_the_code_is_named_as_data_of_the_package(pyproject):
     there = {file for file in PACKAGE.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
     data = {file for file in there if file.suffix not in (".py", ".pot", ".unfinished")}
     assert data and data <= shipped, sorted(map(str, data - shipped))
+
+
+def test_every_folder_of_the_package_is_installed_and_nothing_beside_it(pyproject):
+    find = pyproject["tool"]["setuptools"]["packages"]["find"]
+    installed = set(find_namespace_packages(str(ROOT), include=find["include"]))
+    rooms = {file.parent.relative_to(ROOT) for file in PACKAGE.rglob("*.py")}
+    assert {".".join(room.parts) for room in rooms} <= installed
+    assert {name.split(".")[0] for name in installed} == {PACKAGE.name}
 
 
 def test_the_change_log_knows_the_version_of_the_package(pyproject):

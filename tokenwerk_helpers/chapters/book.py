@@ -1,44 +1,45 @@
 """The book: its chapters, and the drawn decoder at the head of each."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from ..language import _
 from ..live import style
 from ..live.cells import close_earlier_runs
 from ..live.diagram import draw_decoder
 from ..live.figure import LiveFigure
 
-# notebook -> the parts of the drawn decoder that it lights up
+
+class Chapter(NamedTuple):
+    """A page of the book: its name, as the reader reads it, and what it lights up in the drawn decoder."""
+
+    title: Callable[[], str]
+    lit: tuple[str, ...]
+
+
+# One entry a page, by the notebook's name, in the order of reading.
 CHAPTERS = {
-    "00_start": ("all",),
-    "01_residual": ("residual",),
-    "02_normalization": ("norm1", "norm2", "final_norm"),
-    "03_mlp": ("mlp",),
-    "04_self_attention": ("attention",),
-    "05_causal_mask": ("attention", "mask"),
-    "06_block": ("block", "norm1", "attention", "norm2", "mlp", "residual"),
-    "07_embeddings": ("ids", "embedding"),
-    "08_decoder": ("all",),
-    "09_parameter_counting": ("embedding", "norm1", "attention", "norm2", "mlp", "final_norm", "head"),
-    "10_sampling": ("sampling", "next"),
-    "11_training": ("all", "training"),
+    "00_start": Chapter(lambda: _("The way in"), ("all",)),
+    "01_residual": Chapter(lambda: _("Residual connection"), ("residual",)),
+    "02_normalization": Chapter(lambda: _("Normalization"), ("norm1", "norm2", "final_norm")),
+    "03_mlp": Chapter(lambda: _("The small network (MLP)"), ("mlp",)),
+    "04_self_attention": Chapter(lambda: _("Self-attention"), ("attention",)),
+    "05_causal_mask": Chapter(lambda: _("The causal mask"), ("attention", "mask")),
+    "06_block": Chapter(lambda: _("The block"), ("block", "norm1", "attention", "norm2", "mlp", "residual")),
+    "07_embeddings": Chapter(lambda: _("Embeddings and positions"), ("ids", "embedding")),
+    "08_decoder": Chapter(lambda: _("The whole decoder"), ("all",)),
+    "09_parameter_counting": Chapter(
+        lambda: _("Counting parameters"),
+        ("embedding", "norm1", "attention", "norm2", "mlp", "final_norm", "head"),
+    ),
+    "10_sampling": Chapter(lambda: _("From logits to the next token"), ("sampling", "next")),
+    "11_training": Chapter(lambda: _("Training"), ("all", "training")),
 }
 
 
 def title(notebook: str) -> str:
     """The name of a chapter as the reader reads it."""
-    return {
-        "00_start": _("The way in"),
-        "01_residual": _("Residual connection"),
-        "02_normalization": _("Normalization"),
-        "03_mlp": _("The small network (MLP)"),
-        "04_self_attention": _("Self-attention"),
-        "05_causal_mask": _("The causal mask"),
-        "06_block": _("The block"),
-        "07_embeddings": _("Embeddings and positions"),
-        "08_decoder": _("The whole decoder"),
-        "09_parameter_counting": _("Counting parameters"),
-        "10_sampling": _("From logits to the next token"),
-        "11_training": _("Training"),
-    }[notebook]
+    return CHAPTERS[notebook].title()
 
 
 def labels() -> dict[str, str]:
@@ -66,15 +67,13 @@ class DecoderMap(LiveFigure):
 
     @style.building()
     def __init__(self, notebook: str):
-        number = int(notebook[:2])
         alt = _(
-            "You are here: {title} (page {number} of {last}). The picture shows the decoder "
+            "You are here: page {number}, {title}. The picture shows the decoder "
             "from the token ids on the left to the next token on the right."
         )
-        super().__init__(
-            9.0, 1.95, alt=alt.format(title=title(notebook), number=number, last=len(CHAPTERS) - 1)
-        )
-        draw_decoder(self.figure, labels(), CHAPTERS[notebook])
+        # How many pages there are is not said: each new one would make what the others have stored untrue.
+        super().__init__(9.0, 1.95, alt=alt.format(number=int(notebook[:2]), title=title(notebook)))
+        draw_decoder(self.figure, labels(), CHAPTERS[notebook].lit)
 
 
 def you_are_here(notebook: str) -> DecoderMap:

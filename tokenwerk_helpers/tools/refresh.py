@@ -27,6 +27,7 @@ from nbformat import NotebookNode
 
 from tokenwerk_helpers.jupyter.stored import LANGUAGE, has_twin, is_progress_bar, stored_output
 from tokenwerk_helpers.live.twin import WIDGET_VIEW
+from tokenwerk_helpers.tools import messages
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 METADATA = {
@@ -130,6 +131,11 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
 
 
+def write(path: Path, notebook: NotebookNode) -> None:
+    """Store the notebook with the same bytes on every system."""
+    path.write_bytes(text_of(notebook).encode("utf-8"))
+
+
 # ---- what is wrong with a notebook ----
 
 
@@ -223,11 +229,9 @@ def refresh(path: Path) -> bool:
     notebook = executed(path)
     if found := list(faults(notebook)):
         raise Refused("\n".join(f"{path.name}: {line}" for line in found))
-    text = text_of(canonical(notebook))
-    if path.read_bytes() == text.encode("utf-8"):
-        return False
-    path.write_bytes(text.encode("utf-8"))
-    return True
+    before = path.read_bytes()
+    write(path, canonical(notebook))
+    return path.read_bytes() != before
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -237,6 +241,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("notebooks", nargs="*", type=Path, help="all, if none is named")
     paths = parser.parse_args(arguments).notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
+    if gaps := messages.missing():
+        print("Without German yet, and stored in English where a page shows it:", file=sys.stderr)
+        print(*(f"  {gap!r}" for gap in gaps), sep="\n", file=sys.stderr, flush=True)
     # The stored pages are the German ones, in the page's own pictures and without a GPT-2, whatever their
     # maker has set.
     for name in ("TOKENWERK_LANG", "TOKENWERK_GPT2", "MPLBACKEND"):
