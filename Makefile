@@ -1,6 +1,7 @@
 # Every target does its own set-up in .venv; where nothing changed, that takes no time.
 #
 #   make lab         open the book in JupyterLab
+#   make check       before a commit: all that needs no browser, the decoder first, up to the first failure
 #   make test        prove it: units, properties, notebooks, a real browser
 #   make html        print it: the pages as HTML in build/html, to read without network, or on paper
 #   make new         make a page that passes at once, to be rewritten (NAME=12_topic, TITLE="Das Thema")
@@ -17,11 +18,15 @@ VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -
 READER  := .venv/reader-$(VERSION)
 MAKER   := .venv/maker-$(VERSION)
 
-.PHONY: lab test html new refresh messages retrain benchmark lint
+.PHONY: lab check test html new refresh messages retrain benchmark lint
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
 	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py $(LAB_OPTIONS)
+
+# Left out: the browser, and the pages run anew (nbval). The files keep this order, so the decoder speaks first.
+check: $(MAKER)
+	$(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser" --no-loadscope-reorder tests/decoder tests $(PYTEST_OPTIONS)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)

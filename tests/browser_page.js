@@ -26,35 +26,64 @@
     return sum;
   };
 
-  // Messages to the kernel that it has not yet done with.
+  // Messages to the kernel that it has not yet done with; the last answer wakes those who wait for it.
   const underWay = new Set();
+  const waiting = [];
+  let lastWord = 0; // when the kernel was last heard
   const watched = new WeakSet();
   let echoes = 0; // values the kernel sent back as they came
   const watch = (connection) => {
     if (watched.has(connection)) return;
     watched.add(connection);
     connection.anyMessage.connect((_sender, { msg, direction }) => {
+      if (direction === "recv") lastWord = performance.now();
       const isDone = msg.header.msg_type === "status" && msg.content.execution_state === "idle";
       if (direction === "send" && msg.channel === "shell") underWay.add(msg.header.msg_id);
       else if (isDone) underWay.delete(msg.parent_header.msg_id);
+      if (!underWay.size) waiting.splice(0).forEach((wake) => wake());
       if (msg.content?.data?.method === "echo_update") echoes += 1;
     });
   };
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-  window.look = {
+  // Resolves when the kernel has answered everything and the answer is on the screen; false if time is up.
+  const answered = async (patience) => {
+    const end = performance.now() + patience;
+    while (performance.now() < end) {
+      const last = underWay.size ? new Promise((resolve) => waiting.push(resolve)) : null;
+      await Promise.race([last, pause(patience)]);
+      await nextFrame();
+      await nextFrame();
+      if (!underWay.size) return true; // an answer may let the next value go, which a slider held back
+    }
+    return false;
+  };
+
+  const isAwake = (handle) => !handle.closest("[disabled]");
+  const isVisible = (handle) => handle.getClientRects().length > 0;
+  const pressed = (handle, key) =>
+    handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+
+  const isSame = (one, other) => one.picture === other?.picture && one.caption === other?.caption;
+
+  const look = {
     ready: () => {
       const isReady =
         panel()?.context?.isReady && panel().sessionContext?.isReady && kernel()?.status === "idle";
       if (isReady) watch(kernel());
       return Boolean(isReady);
     },
-    // Has the kernel answered everything, and is the answer on the screen?
-    idle: async () => {
-      if (underWay.size) return false;
-      await nextFrame();
-      await nextFrame();
-      return underWay.size === 0;
+    answered,
+    // Has long work come to its end: everything answered, and for so long not a word from the kernel?
+    atRest: async ({ still, patience }) => {
+      const end = performance.now() + patience;
+      while ((await answered(patience)) && performance.now() < end) {
+        const silence = performance.now() - lastWord;
+        if (silence >= still) return true;
+        await pause(still - silence);
+      }
+      return false;
     },
     // Would closing the page ask whether to save it? JupyterLab writes into it what the kernel tells of itself.
     unsaved: async () => {
@@ -106,22 +135,89 @@
       const sums = views.map((view) => (Number(view.dataset.painted) > 0 ? pixels(view) : null));
       return sums.includes(null) ? null : sums.map(checksum).join(" ");
     },
-    // The brightness of each view's corner, 0 to 255: paper is bright, a dark page is dark.
-    papers: (explorer) => all(PICTURES, explorer).map(pixels).map((bytes) => (bytes ? bytes[0] : null)),
+    // What is to be seen of the explorer.
+    state: (explorer) => ({ picture: look.picture(explorer), caption: look.caption(explorer) }),
+    // The state once the kernel is done and nothing changes any more; null if it does not come to rest.
+    settled: async (explorer, patience) => {
+      const end = performance.now() + patience;
+      let before = null;
+      while (performance.now() < end && (await answered(patience))) {
+        const now = look.state(explorer);
+        if (now.picture !== null && isSame(now, before)) return now;
+        before = now;
+      }
+      return null;
+    },
+    // Does the state become another one, of itself?
+    changes: async (explorer, before, patience) => {
+      const end = performance.now() + patience;
+      while (performance.now() < end) {
+        const now = look.state(explorer);
+        if (now.picture !== null && !isSame(now, before)) return true;
+        await nextFrame();
+      }
+      return false;
+    },
+    // The brightness of each view's corner, 0 to 255, as soon as all lie in the range or time is up: paper is
+    // bright, a dark page is dark.
+    papers: async (explorer, [low, high], patience) => {
+      const end = performance.now() + patience;
+      const isRight = (paper) => paper !== null && low <= paper && paper <= high;
+      for (;;) {
+        const found = all(PICTURES, explorer).map(pixels).map((bytes) => (bytes ? bytes[0] : null));
+        if (found.every(isRight) || performance.now() > end) return found;
+        await nextFrame();
+      }
+    },
     // Views without words for those who do not see them.
     wordless: (explorer) =>
       all(PICTURES, explorer).filter((view) => !view.getAttribute("aria-label")).length,
+    // The sliders' handles: "awake" can be moved, "asleep" has to be woken by another control.
+    handles: (explorer) =>
+      all(".noUi-handle", explorer).map((one) => (!isVisible(one) ? "hidden" : isAwake(one) ? "awake" : "asleep")),
+    // Sliders that do not say their name and their value as they are read.
+    unlike: (explorer) =>
+      all(".widget-slider", explorer)
+        .map((slider) => {
+          const handle = slider.querySelector(".noUi-handle");
+          const said = ["role", "aria-label", "aria-valuetext"].map((name) => handle.getAttribute(name));
+          const read = [".widget-label", ".widget-readout"].map((part) => slider.querySelector(part).textContent);
+          return [said, ["slider", ...read]];
+        })
+        .filter(([said, read]) => String(said) !== String(read)),
+    // Move every slider but one away from where it is.
+    moveOthers: (explorer, but) => {
+      const free = all(".noUi-handle", explorer).filter((one) => isVisible(one) && isAwake(one));
+      for (const handle of free.filter((one) => one !== but)) for (const key of ["ArrowLeft", "PageUp"]) pressed(handle, key);
+    },
     // Press a key many times, faster than the kernel can answer.
-    burst: async (handle, { key, presses, pause }) => {
+    burst: async (handle, { key, presses, pause: between }) => {
       for (let press = 0; press < presses; press++) {
-        handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        pressed(handle, key);
+        await pause(between);
       }
     },
-    // Outputs of a cell that are wider than the place they have.
-    sticksOut: (number) =>
-      all(`.jp-Notebook .jp-Cell[data-windowed-list-index="${number}"] .jp-OutputArea-output`)
-        .filter((output) => output.scrollWidth > output.clientWidth + 1)
-        .map((output) => `${output.scrollWidth} > ${output.clientWidth}: ${output.innerText.slice(0, 60)}`),
+    // Press a key, each time awaiting the answer, until the slider says these words.
+    walk: async (handle, { key, presses, words, patience }) => {
+      for (let press = 0; press < presses && handle.getAttribute("aria-valuetext") !== words; press++) {
+        pressed(handle, key);
+        await answered(patience);
+      }
+    },
+    // Outputs that are wider than the place they have.
+    sticksOut: async (patience) => {
+      const wide = [];
+      for (const number of look.withOutput()) {
+        const cell = document.querySelector(`.jp-Notebook .jp-Cell[data-windowed-list-index="${number}"]`);
+        cell.scrollIntoView(); // cells out of sight are not laid out
+        await answered(patience);
+        const outputs = all(".jp-OutputArea-output", cell);
+        for (const { scrollWidth, clientWidth, innerText } of outputs)
+          if (scrollWidth > clientWidth + 1)
+            wide.push(`cell ${number}: ${scrollWidth} > ${clientWidth}: ${innerText.slice(0, 60)}`);
+      }
+      return wide;
+    },
   };
+  window.look = look;
 })();

@@ -60,14 +60,20 @@ def page() -> NotebookNode:
     return notebook
 
 
-@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_notebook_is_stored_in_canonical_form(path):
-    assert problems_of_file(path) == []
+PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_notebook_is_valid(path):
-    nbformat.validate(nbformat.read(path, as_version=nbformat.NO_CONVERT))
+def test_every_notebook_is_stored_in_canonical_form():
+    found = {path.stem: problems_of_file(path) for path in PAGES}
+    assert found and {page: wrong for page, wrong in found.items() if wrong} == {}
+
+
+def test_every_notebook_is_valid():
+    for path in PAGES:
+        try:
+            nbformat.validate(nbformat.read(path, as_version=nbformat.NO_CONVERT))
+        except nbformat.ValidationError as error:
+            pytest.fail(f"{path.name}: {error}")
 
 
 def test_nothing_lies_beside_the_notebooks():
