@@ -120,9 +120,9 @@ def questions() -> list[Guess | Question]:
 
 
 def judged(guess: Guess | Question) -> None:
-    """Answer a question with every option, or with something wrong."""
+    """Answer a question with every option, or with something that can be read as a number and as a list."""
     options = getattr(guess, "options", [])
-    for answer in range(len(options)) if options else ["1", "[1, 2]"]:
+    for answer in range(len(options)) if options else ["1"]:
         guess.answer.value = answer
         assert guess.judge().correct is not None, guess.feedback
 
