@@ -104,32 +104,21 @@ class OnText(Explorer):
     """What two explorers share: a model, the reader's text, and a position in it."""
 
     def __init__(self, controls: dict, rows: list, matrix: MatrixView):
-        text = example_story()
         controls = {
-            "text": text_input(_("text"), text),
+            "text": text_input(_("text"), example_story()),
             **controls,
-            "position": int_slider(_("position"), 1, len(self.read(text).labels), 4),
+            "position": int_slider(_("position"), 1, self.config.context_length, 4),
         }
         self.matrix = matrix
         super().__init__(controls, rows)
         self.follow_clicks(matrix, "position")
+        self.follow_length("position", lambda result: len(result.labels))
 
     def load(self, pretrained: Pretrained | None) -> None:
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
         self.reading = Reading(pretrained)
         self.config = self.reading.model.config
         self.read = lru_cache(maxsize=8)(lambda text: read(self.reading, text))
-
-    def reset(self) -> None:
-        """Put every control back; the text first, since it says how many positions there are."""
-        self.set(text=self._initial["text"])
-        super().reset()
-
-    def follow_text(self, count: int) -> None:
-        """Let the position slider end where the text ends."""
-        waiting, self._waiting = self._waiting, True
-        self.controls["position"].max = count
-        self._waiting = waiting
 
 
 class BlockWalk(OnText):
@@ -168,7 +157,6 @@ class BlockWalk(OnText):
         return Walk(got.labels, norm, block, step, min(position, len(got.labels)), values)
 
     def show(self, result: Walk) -> None:
-        self.follow_text(len(result.labels))
         self.diagram.light(result.step)
         self.diagram_figure.alt = _("The drawn block; lit is {step}.").format(
             step=self._step_label(result.step)
@@ -309,7 +297,6 @@ class ResidualStream(OnText):
         return Stream(got.labels, min(position, len(got.labels)), *contributions(got.seen, self.blocks))
 
     def show(self, result: Stream) -> None:
-        self.follow_text(len(result.labels))
         at = result.position - 1
         heights = [result.stream[0, at], *result.added[:, at]]
         top = 1.18 * max(result.stream.max(), result.added.max())

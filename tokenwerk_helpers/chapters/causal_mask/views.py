@@ -156,6 +156,7 @@ class LeakProbe(Explorer):
             "width": int_slider(_("window or prefix"), 1, 12, 3),
         }
         super().__init__(controls, [[self.figure]])
+        self.follow_length("position", lambda result: len(result.labels))
 
     def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
         ids = self.reading.ids(text)

@@ -57,6 +57,7 @@ class NextToken(Explorer):
         }
         super().__init__(controls, [[self.logits], [self.figure]])
         self.follow_clicks(self.logits, "position")
+        self.follow_length("position", lambda result: len(result.labels))
 
     def compute(self, text: str, position: int) -> Prediction:
         return predict(self.reading, text, position)
