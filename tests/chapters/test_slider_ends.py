@@ -1,4 +1,4 @@
-"""A slider over the tokens of a text ends where the text ends: every one of its places shows something else."""
+"""A slider over the tokens of a text ends where the text ends: each of its places shows another thing."""
 
 import pytest
 

@@ -270,9 +270,9 @@ def test_every_button_begins_something_and_stop_ends_it(notebook):
             settled(notebook, explorer)
 
 
-def test_a_click_on_a_cell_of_an_editable_matrix_changes_it(notebook):
+def test_a_click_on_a_cell_that_can_be_clicked_changes_the_picture(notebook):
     for explorer in explorers(notebook):
-        for canvas in explorer.locator("canvas.tokenwerk-matrix-editable:visible").all():
+        for canvas in explorer.locator("canvas.tokenwerk-matrix-clickable:visible").all():
             before = settled(notebook, explorer)
             canvas.scroll_into_view_if_needed()
             size = canvas.bounding_box()

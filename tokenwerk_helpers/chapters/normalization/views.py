@@ -307,7 +307,7 @@ class SharedStatistic(Explorer):
         }
         zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
         self.before = MatrixView(
-            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, editable=True, legend=False,
+            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, legend=False,
             titles=[_("x, {text}").format(text=title) for title in titles],
             masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
             hint=_("Click on a cell to choose it. Hatched: not in its statistic."), **labels,
@@ -318,7 +318,7 @@ class SharedStatistic(Explorer):
             masked_words=_("{panel}, {row}, component {column}: has not moved"),
             hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
-        self.before.on_edit(self.guarded(self._choose))
+        self.before.on_click(self.guarded(self._choose))
         super().__init__(self._make_controls(norm), [[self.before], [self.after]])
 
     def _make_controls(self, norm: str) -> dict:
@@ -338,10 +338,8 @@ class SharedStatistic(Explorer):
 
     compute = staticmethod(sharing)
 
-    def _choose(self, allowed: np.ndarray) -> None:
-        # The view offers a mask to edit; here the one cell that differs is the one the reader points at.
-        for b, t, d in np.argwhere(allowed != self.result.shares.numpy()).tolist()[:1]:
-            self.set(text=b + 1, position=t + 1, component=d + 1)
+    def _choose(self, text: int, position: int, component: int) -> None:
+        self.set(text=text + 1, position=position + 1, component=component + 1)
 
     def show(self, result: Sharing) -> None:
         cell = list(result.cell)
