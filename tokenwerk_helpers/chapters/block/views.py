@@ -7,6 +7,7 @@ from matplotlib.text import Text
 
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.block_diagram import BlockDiagram
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider, slider, text_input
 from ...live.explorer import Explorer
@@ -273,24 +274,22 @@ class ResidualStream(OnText):
         crowded = count > 9
         names = [_("Embedding"), *(name.replace("\n", " ") if crowded else name for name in self._names())]
         colours = [style.ROLES["embedding"], *[ATTENTION, MLP] * self.blocks]
-        self.bars = axes.bar(range(count), [0] * count, width=0.55, color=colours)
+        self.bars = LabelledBars(self.figure, axes, count, 0.55, color=colours)
         (self.stream,) = axes.plot(
             range(count), [0] * count, "o-", color=STREAM, markersize=5, label=_("the stream after the sum")
         )
-        self.values = [
-            axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(count)
-        ]
         axes.set_xticks(range(count), names, rotation=90 if crowded else 0)
         axes.set_ylabel(_("length of the list"))
         axes.grid(True, axis="y")
         axes.legend(loc="upper left")
-        self.figure.moving(*self.bars, self.stream, *self.values)
+        self.figure.moving(self.stream)
 
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
-        inside = height > 0.06 * top and len(self.bars) <= 9
-        text.set_y(0.012 * top if inside else max(height, stream) + 0.03 * top)
-        text.set_color(self.figure.colour(style.LIGHT.paper if inside else style.LIGHT.ink))
+        if height > 0.06 * top and len(self.bars.bars) <= 9:
+            text.set(y=0.012 * top, color=self.figure.colour(style.LIGHT.paper))
+        else:
+            text.set_y(max(height, stream) + 0.03 * top)
 
     def compute(self, text: str, position: int) -> Stream:
         got = self.read(text)
@@ -300,9 +299,8 @@ class ResidualStream(OnText):
         at = result.position - 1
         heights = [result.stream[0, at], *result.added[:, at]]
         top = 1.18 * max(result.stream.max(), result.added.max())
-        for bar, text, height, stream in zip(self.bars, self.values, heights, result.stream[:, at]):
-            bar.set_height(height)
-            text.set_text(number(height, 1))
+        self.bars.show(heights, [number(height, 1) for height in heights])
+        for text, height, stream in zip(self.bars.texts, heights, result.stream[:, at]):
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
         if top != self.axes.get_ylim()[1]:  # another text

@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -384,18 +385,15 @@ class LeftOut(Explorer):
         self.steps, self.curve = self.figure.figure.subplots(1, 2, gridspec_kw=places)
         self._draw_steps(self.steps)
         self._draw_curve(self.curve)
-        self.figure.moving(self.steps.yaxis, *self.bars, *self.links, *self.values, self.line, self.here)
+        self.figure.moving(self.steps.yaxis, *self.links, self.line, self.here)
 
     def _draw_steps(self, axes: Axes) -> None:
         names = [_("attention\nbiases"), _("MLP\nbiases"), _("norms"), _("head\n(own table)"), _("together")]
         colours = [COLOURS[part] for part in LEFT_OUT] + [style.LIGHT.soft]
-        self.bars = axes.bar(range(5), [0] * 5, 0.62, color=colours, tick_label=names)
+        self.bars = LabelledBars(self.figure, axes, 5, 0.62, color=colours, tick_label=names)
         self.links = [
             axes.plot([], [], color=style.LIGHT.soft, linewidth=0.8, linestyle=(0, (2, 2)))[0]
             for _bar in range(4)
-        ]
-        self.values = [
-            axes.text(bar, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for bar in range(5)
         ]
         axes.tick_params("x", length=0, labelsize=style.SMALL_SIZE)
         axes.grid(True, axis="y")
@@ -423,11 +421,11 @@ class LeftOut(Explorer):
         self.steps.set_ylim(0, top)
         places = np.linspace(0, top, 5)
         self.steps.set_yticks(places, [grouped(round(place)) for place in places])
-        for bar, height, bottom, text in zip(self.bars, [*heights, total], bottoms, self.values):
+        heights = [*heights, total]
+        self.bars.show(heights, map(grouped, heights))
+        for bar, text, height, bottom in zip(self.bars.bars, self.bars.texts, heights, bottoms):
             bar.set_y(bottom)
-            bar.set_height(height)
             text.set_y(bottom + height + 0.012 * top)
-            text.set_text(grouped(height))
         for index, link in enumerate(self.links):
             link.set_data([index + 0.31, index + 0.69], [tops[index], tops[index]])
         self.line.set_data(WIDTHS, result.shares)
