@@ -13,7 +13,7 @@ from ...live.controls import dropdown, int_slider, selection_slider, slider, tex
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
-from ...live.numbers import number, read_vector, vector
+from ...live.numbers import compact, listed, number, read_vector, vector
 from .computation import (
     CURVE,
     DEVIATIONS,
@@ -39,27 +39,6 @@ from .computation import (
 )
 
 INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
-
-
-# ---- numbers in words ----
-
-
-def compact(value: float, digits: int = 4) -> str:
-    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
-    if 10**digits <= abs(value) < 1e6:
-        return f"{value:.0f}"
-    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
-        return f"{value:.{digits}g}"
-    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
-    power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
-    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
-
-
-def listed(values) -> str:
-    """A list for a sentence, with as many decimals as its largest number needs to show two digits or more."""
-    largest = max((abs(float(value)) for value in values), default=0.0)
-    digits = 2 if largest == 0 or not math.isfinite(largest) else 2 - math.floor(math.log10(largest))
-    return vector(values, min(8, max(2, digits)))
 
 
 # ---- one list as bars ----

@@ -12,7 +12,7 @@ from ...live.bars import LabelledBars
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
-from ...live.numbers import grouped, number, percent, percent_label
+from ...live.numbers import grouped, memory, percent, percent_label, short, small_percent
 from ...model import Config
 from ...parameters import PARTS, Row
 from .computation import (
@@ -458,12 +458,6 @@ class LeftOut(Explorer):
         return _("Without biases only the multipliers γ of the norms are left: 2 · L · D + D numbers.")
 
 
-def small_percent(share: float) -> str:
-    """A share as a percentage with two digits that count: 8.3 %, 0.12 %, 0.009 %."""
-    digits = max(1, 1 - int(np.floor(np.log10(100 * share)))) if share > 0 else 0
-    return percent(share, digits)
-
-
 # ---- the sizes of real models ----
 
 
@@ -556,20 +550,3 @@ class ModelSizes(Explorer):
             format=result.stored,
             size=memory(result.bytes),
         )
-
-
-def memory(size: int) -> str:
-    """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{number(size, 1)}\u00a0{unit}"  # no line break before the unit
-        size /= 1000
-
-
-def short(total: int) -> str:
-    """A number of parameters in a few letters: 2688, 124.4 M, 174.6 B (in German: Mio., Mrd.)."""
-    if total < 10**5:
-        return str(total)
-    if total < 10**9:
-        return _("{number} M").format(number=number(total / 10**6, 1))
-    return _("{number} B").format(number=number(total / 10**9, 1))
