@@ -56,7 +56,7 @@ def test_a_deep_model_shows_four_layers_the_first_two_between_and_the_answer(gpt
     ]
     titles = [panel._left_title.get_window_extent() for panel in panels]
     assert not any(one.overlaps(other) for one, other in pairwise(titles))
-    shown = [names[0].get_text().split("  ")[0] for names in view.names]
+    shown = [bars.texts[0].get_text().split("  ")[0] for bars in view.bars]
     assert shown == [view.result.layers[layer][0][0] for layer in (0, 4, 8, 12)]
 
 

@@ -192,9 +192,7 @@ def test_what_moves_in_the_view_is_what_moves_in_pytorch():
 def test_a_click_on_a_cell_chooses_it():
     explorer = normalization_views.SharedStatistic()
     for cell in ((2, 3, 4), (1, 1, 2), (2, 3, 0)):  # hidden, lit and hidden again
-        clicked = explorer.before.allowed.copy()
-        clicked[cell] ^= True
-        explorer.before.set_state({"allowed": {"shape": list(clicked.shape), "data": clicked.tobytes()}})
+        explorer.before._handle_custom_msg({"click": list(cell)}, [])
         assert explorer.result.cell == cell, explorer.message.value
         assert (explorer.before.allowed == explorer.result.shares.numpy()).all()
         assert tuple(explorer.before.marked) == tuple(explorer.after.marked) == cell
@@ -513,7 +511,6 @@ def test_a_number_with_more_digits_than_asked_for_is_written_out(value, digits, 
 
 def test_an_error_after_a_click_on_a_cell_is_shown(monkeypatch):
     view = normalization_views.SharedStatistic()
-    monkeypatch.setattr(view, "result", None)
-    wire = {"shape": [3, 4, 5], "data": memoryview(bytes(60))}
-    view.before.set_state({"allowed": wire})
+    monkeypatch.setattr(view, "show", lambda _result: 1 / 0)
+    view.before._handle_custom_msg({"click": [0, 0, 0]}, [])
     assert view.error is not None and view.message.value

@@ -187,7 +187,7 @@ def test_heads_cut_notches_into_attention_and_leave_every_bar_as_long(heads):
 def test_the_steps_climb_from_the_rule_to_the_exact_count():
     view = views.LeftOut()
     assert "2464 + 64 + 80 + 80 = 2688" in view.caption.value
-    tops = [bar.get_y() + bar.get_height() for bar in view.bars]
+    tops = [bar.get_y() + bar.get_height() for bar in view.bars.bars]
     assert tops[-1] == tops[-2] == 224
     view.set(tied=False)
     assert "3488" in view.caption.value and "eigene Tabelle" in view.caption.value

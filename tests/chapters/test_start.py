@@ -42,7 +42,7 @@ def test_the_first_slider_answers_over_its_whole_range():
     for logit in np.arange(slider.min, slider.max + 0.05, 0.5):
         view.set(logit=float(logit))
         assert view.error is None
-        assert [bar.get_width() for bar in view.bars] == pytest.approx(list(view.result.probabilities))
+        assert [bar.get_width() for bar in view.bars.bars] == pytest.approx(list(view.result.probabilities))
         seen.add((view.figure.pixels.tobytes(), view.caption.value))
     assert len(seen) == len(np.arange(slider.min, slider.max + 0.05, 0.5))
     view.set(logit=2.0)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from ipywidgets import Widget
 
 from tokenwerk_helpers.chapters.normalization import views
-from tokenwerk_helpers.chapters.normalization.views import compact
 from tokenwerk_helpers.language import ReaderMistake
 from tokenwerk_helpers.live.controls import (
     checkbox,
@@ -20,7 +19,7 @@ from tokenwerk_helpers.live.controls import (
 )
 from tokenwerk_helpers.live.explorer import Explorer
 from tokenwerk_helpers.live.feedback import Feedback
-from tokenwerk_helpers.live.numbers import grouped, number, percent, read_number, read_vector, vector
+from tokenwerk_helpers.live.numbers import compact, grouped, number, percent, read_number, read_vector, vector
 from tokenwerk_helpers.live.question import Guess
 from tokenwerk_helpers.live.text import well_formed
 

@@ -163,6 +163,56 @@ def test_a_click_on_a_row_moves_its_control_and_a_row_that_is_shown_does_not():
     assert explorer.settings["row"] == 1
 
 
+class Letters(Halving):
+    """A place in a text, counted from 2; a text of "!" is refused."""
+
+    def __init__(self):
+        self.figure = LiveFigure(2, 1)
+        self.computed = 0
+        controls = {"place": int_slider("place", 2, 64, 3), "text": text_input("text", "abcde")}
+        Explorer.__init__(self, controls, [[self.figure]])
+        self.follow_length("place", lambda result: len(result[1]))
+
+    def compute(self, place, text):
+        self.computed += 1
+        if text == "!":
+            raise ReaderMistake("nothing to read")
+        return min(place, len(text)), text
+
+    def show(self, result):
+        self.figure.refresh()
+
+    def sentence(self, result):
+        return f"{result[0]} of {len(result[1])}"
+
+
+def test_a_slider_ends_where_the_text_ends_and_keeps_its_place_while_there_is_one():
+    explorer = Letters()
+    place = explorer.controls["place"]
+    assert (place.value, place.max, explorer.computed) == (3, 5, 1)
+    for count, (text, value, end) in enumerate(
+        [("abcd", 3, 4), ("abcdefgh", 3, 8), ("ab", 2, 2), ("a", 2, 2), ("", 2, 2), ("abcdef", 2, 6)], 2
+    ):
+        explorer.controls["text"].value = text
+        assert (place.value, place.max, explorer.error) == (value, end, None), text
+        assert explorer.caption.value == f"{min(value, len(text))} of {len(text)}"
+        assert explorer.computed == count, f"computed more than once for “{text}”"
+    explorer.controls["text"].value = "!"
+    assert place.max == 6, "a text that is refused moves no end"
+
+
+def test_a_place_set_together_with_a_longer_or_shorter_text_is_kept_and_reset_brings_all_back():
+    explorer = Letters()
+    place, initial = explorer.controls["place"], explorer.settings
+    for text, wanted, kept in (("abcdefghij", 9, 9), ("abc", 3, 3), ("abcd", 60, 4), ("a", 2, 2)):
+        count = explorer.computed
+        explorer.set(place=wanted, text=text)  # the place first, while the text is still the old one
+        assert (place.value, place.max) == (kept, max(2, len(text)))
+        assert explorer.computed == count + 1
+    explorer.reset()
+    assert explorer.settings == initial and place.max == 5 and explorer.error is None
+
+
 def test_a_view_with_words_of_its_own_keeps_them():
     explorer = Rows()
     explorer.set(row=2)

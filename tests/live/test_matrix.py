@@ -286,6 +286,28 @@ def test_a_click_on_a_mask_of_yesterday_is_dropped_and_the_browser_put_right():
     assert any("allowed" in call.args[0].get("state", {}) for call in send.call_args_list)
 
 
+def test_a_clicked_cell_is_told_until_its_callback_is_taken_back():
+    view = MatrixView(np.zeros((2, 4, 3)))
+    told = []
+    callback = lambda *cell: told.append(cell)  # noqa: E731
+    assert not view.get_state()["_clickable"]
+    view.on_click(callback)
+    assert view.get_state()["_clickable"]
+    for cell in ([1, 3, 2], [1, 3, 2], [0, 0, 0]):  # the same cell twice are two clicks
+        view._handle_custom_msg({"click": cell}, [])
+    assert told == [(1, 3, 2), (1, 3, 2), (0, 0, 0)]
+    view.on_click(callback, remove=True)
+    view._handle_custom_msg({"click": [0, 1, 1]}, [])
+    assert len(told) == 3 and not view.get_state()["_clickable"]
+
+
+def test_a_click_on_a_cell_of_yesterday_is_dropped():
+    view = MatrixView(np.zeros((4, 4)))
+    view.on_click(lambda *_cell: pytest.fail("told of a cell that is gone"))
+    view.update(values=np.zeros((3, 4)))
+    view._handle_custom_msg({"click": [0, 3, 0]}, [])
+
+
 # ---- words ----
 
 

@@ -90,6 +90,10 @@ class Shown:
             )
         )
 
+    def sent(self) -> list[dict]:
+        """The messages of the view's own to Python."""
+        return self.page.evaluate("() => model.sent")
+
     def press(self, *keys: str) -> None:
         self.canvas.focus()
         for key in keys:
@@ -537,6 +541,34 @@ def test_nothing_can_be_edited_unless_allowed(show):
     assert all("allowed" not in change for change in shown.saved())
 
 
+def test_a_click_enter_or_space_on_a_cell_is_told_to_python_and_selects_no_row(show):
+    told = []
+    view = attention(values=weights(2))
+    view.on_click(lambda *cell: told.append(cell))
+    shown = show(view)
+    shown.click(1, 2, panel=1)
+    shown.click(0, 4)  # masked
+    shown.press("ArrowDown", "ArrowDown", "Enter", " ")
+    for message in shown.sent():
+        view._handle_custom_msg(message, [])
+    assert told == [(1, 1, 2), (0, 0, 4), (0, 2, 4), (0, 2, 4)]
+    assert shown.get("selected") == -1 and shown.saved() == []
+    shown.click(3, -1)
+    shown.press("ArrowDown", "Shift+ ")
+    assert len(shown.sent()) == 4 and [set(change) for change in shown.saved()] == [{"selected"}] * 2
+
+
+def test_what_becomes_of_a_clicked_cell_is_read_out(show):
+    view = attention(digits=-1)
+    view.on_click(lambda *_cell: None)
+    shown = show(view)
+    shown.click(1, 0)
+    values = weights()
+    values[0, 1, 0] = 0.5  # Python answers the click with new numbers
+    shown.update(values=values)
+    assert shown.voice.text_content() == "Bär to Der is 0.5000"
+
+
 # ---- touch ----
 
 
@@ -566,6 +598,16 @@ def test_a_tap_on_an_editable_cell_changes_it_once(touch):
     (change,) = shown.saved()
     assert np.argwhere(np.reshape(change["allowed"]["data"], (5, 5)) != CAUSAL).tolist() == [[0, 4]]
     assert shown.readout.text_content() == f"Der to der is {spoken(weights()[0, 0, 4], 2)}"
+
+
+def test_a_tap_on_a_cell_is_told_once(touch):
+    view = attention()
+    view.on_click(lambda *_cell: None)
+    shown = touch(view)
+    for row, column in [(3, 1), (3, 2), (3, 2)]:
+        shown.tap(row, column)
+    assert shown.sent() == [{"click": [0, 3, 1]}, {"click": [0, 3, 2]}, {"click": [0, 3, 2]}]
+    assert shown.readout.text_content() == view.describe(3, 2) and shown.saved() == []
 
 
 def test_a_finger_on_a_matrix_scrolls_the_page_and_says_nothing(touch):

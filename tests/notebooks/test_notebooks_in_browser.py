@@ -158,7 +158,7 @@ class Visit:
             self.choose(control)
         for line in self.explorer.locator("input[type=text]:visible:enabled").all():
             self.type(line)
-        for canvas in self.explorer.locator("canvas.tokenwerk-matrix-editable:visible").all():
+        for canvas in self.explorer.locator("canvas.tokenwerk-matrix-clickable:visible").all():
             self.click(canvas)
         for button in buttons(self.explorer):
             self.begin(button)

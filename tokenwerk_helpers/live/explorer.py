@@ -71,6 +71,7 @@ class Explorer(Captioned):
         self.message = LiveText(role="alert")
         self._initial = {name: control.value for name, control in controls.items()}
         self._waiting = self._showing = False
+        self._ends: dict[str, Callable[[Any], int]] = {}  # sliders that end where the result ends
         self.form = Form(self.guarded(self._take_typed))
         self.widget = self._lay_out(buttons)
         for control in controls.values():
@@ -112,6 +113,7 @@ class Explorer(Captioned):
             self._showing = True
             try:
                 self.show(result)
+                self._end_sliders(result)
             finally:
                 self._showing = False
         self.say(sentence)
@@ -129,6 +131,8 @@ class Explorer(Captioned):
         self._waiting = True
         try:
             for name, value in settings.items():
+                if name in self._ends:  # where it ends is known only when all is computed
+                    self.controls[name].max = max(self.controls[name].max, value)
                 self.controls[name].value = value
         finally:
             self._waiting = False
@@ -147,6 +151,25 @@ class Explorer(Captioned):
                 self.controls[name].value = change.new + 1
 
         matrix.observe(self.guarded(follow), "selected")
+
+    def follow_length(self, name: str, last: Callable[[Any], int]) -> None:
+        """Let the slider `name` end at `last(result)`, now and whenever the result changes.
+
+        A value that is then beyond the end becomes the end, without computing anew: `compute` has to take
+        larger values for the last one.
+        """
+        self._ends[name] = last
+        self._showing = True
+        try:
+            self._end_sliders(self.result)
+        finally:
+            self._showing = False
+
+    def _end_sliders(self, result: Any) -> None:
+        for name, last in self._ends.items():
+            control = self.controls[name]
+            with control.hold_sync():  # its value and its end in one message
+                control.max = max(control.min, last(result))
 
     def guarded(self, action: Callable) -> Callable:
         """A callback around `action` whose errors appear in the message area, not in a log.
@@ -188,10 +211,11 @@ class Explorer(Captioned):
             control.unobserve_all()
         close_widgets(self.widget)
 
+    @locked
     def _react(self, change=None) -> None:
         # The front end keeps at most one message under way and folds later moves of a control into the next,
         # so a drag never queues: computing at once, in the handler, is what lets the last position win.
-        if not self._waiting:
+        if not self._waiting and not self._showing:
             self.guarded(self._follow_controls)(change)
 
     def _follow_controls(self, change) -> None:

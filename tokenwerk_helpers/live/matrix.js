@@ -242,7 +242,8 @@ const isDark = () => document.body.dataset.jpThemeLight === "false";
 
 const LAYOUT_TRAITS = ["rows", "columns", "titles", "row_axis", "column_axis", "masked_legend", "digits",
   "kind", "cell_size", "max_height", "legend"];
-const WORD_TRAITS = ["words", "masked_words", "hint", "alt", "editable"];
+const WORD_TRAITS = ["words", "masked_words", "hint", "alt", "editable", "_clickable"];
+
 class Matrix {
   constructor(model, el) {
     this.model = model;
@@ -368,7 +369,7 @@ class Matrix {
   describe() {
     this.canvas.setAttribute("aria-label", this.model.get("alt"));
     this.help.textContent = this.model.get("hint");
-    this.canvas.classList.toggle("tokenwerk-matrix-editable", this.model.get("editable"));
+    this.canvas.classList.toggle("tokenwerk-matrix-clickable", this.hasCellsToClick);
     this.say();
   }
 
@@ -480,16 +481,26 @@ class Matrix {
     return true;
   }
 
+  // Does a click on a cell mean that cell? If not, it means the cell's row.
+  get hasCellsToClick() {
+    return this.model.get("editable") || this.model.get("_clickable");
+  }
+
   click(cursor) {
     if (!cursor) return;
-    if (this.model.get("editable") && cursor.column >= 0) this.toggle(cursor);
-    else this.select(this.model.get("selected") === cursor.row ? -1 : cursor.row);
+    if (cursor.column < 0 || !this.hasCellsToClick) {
+      this.select(this.model.get("selected") === cursor.row ? -1 : cursor.row);
+      return;
+    }
+    this.aloud = true;
+    if (this.model.get("editable")) this.toggle(cursor);
+    else this.model.send({ click: [cursor.panel, cursor.row, cursor.column] });
   }
 
   // Without a mouse a tap points and clicks at once. Another cell of the selected row is only pointed at.
   tap(cell) {
     const isNew = JSON.stringify(cell) !== JSON.stringify(this.cursor);
-    const isWalk = isNew && cell?.column >= 0 && !this.model.get("editable");
+    const isWalk = isNew && cell?.column >= 0 && !this.hasCellsToClick;
     this.aloud = true;
     this.point(cell);
     if (!isWalk || this.model.get("selected") !== cell.row) this.click(cell);
@@ -504,7 +515,6 @@ class Matrix {
   // Allow a hidden cell, hide an allowed one; Python receives the whole new mask.
   toggle({ panel, row, column }) {
     const [panels, rows, columns] = this.shape;
-    this.aloud = true;
     const wire = this.model.get("allowed");
     const shape = wire ? wire.shape : [rows, columns];
     const data = wire ? new Uint8Array(bytesOf(wire)) : new Uint8Array(rows * columns).fill(1);

@@ -270,6 +270,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     legend = traitlets.Bool(True, help="show the colour bar?").tag(sync=True)
     cell_size = traitlets.Int(44, min=3, help="largest size of a cell in page pixels").tag(sync=True)
     max_height = traitlets.Int(640, min=80, help="height the picture should not exceed").tag(sync=True)
+    _clickable = traitlets.Bool(False, help="is a click on a cell told?").tag(sync=True)
     _appearance = traitlets.Dict().tag(sync=True)
 
     def __init__(
@@ -277,10 +278,12 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     ):
         self._given = {"rows": None, "columns": None}  # labels as asked for, before numbers stand in
         self._edit_callbacks: list[Callable] = []
+        self._click_callbacks: list[Callable] = []
         # Checked before the widget exists, so that a mistake leaves no half-made widget behind.
         defaults = {"allowed": None, "titles": [], "limits": None}
         state = self._settled({"values": values, "rows": rows, "columns": columns} | defaults | traits)
         super().__init__(_appearance=appearance(), **state)
+        self.on_msg(self._hear)
 
     @locked
     def update(self, **changes) -> None:
@@ -326,6 +329,25 @@ class MatrixView(Captioned, anywidget.AnyWidget):
             self._edit_callbacks.remove(callback)
         else:
             self._edit_callbacks.append(callback)
+
+    def on_click(self, callback: Callable[[int, int, int], None], remove: bool = False) -> None:
+        """Call `callback(panel, row, column)` when the reader clicks a cell, taps it, or presses Enter on it.
+
+        The click then selects no row; one on the row's label still does. On an `editable` mask it changes the
+        mask and is told to `on_edit` alone.
+        """
+        if remove:
+            self._click_callbacks.remove(callback)
+        else:
+            self._click_callbacks.append(callback)
+        self._clickable = bool(self._click_callbacks)
+
+    @locked
+    def _hear(self, _widget, content: dict, _buffers) -> None:
+        cell = content["click"]
+        if is_cell(cell, self.values.shape):  # else a cell that has meanwhile gone
+            for callback in tuple(self._click_callbacks):
+                callback(*cell)
 
     @locked
     def still(self, scale: float = SCALE, width: int = 680) -> Image.Image:

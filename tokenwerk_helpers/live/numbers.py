@@ -48,9 +48,60 @@ def _percent(share: float, digits: int, over: str, under: str) -> str:
     return f"{number(100 * share, digits + 1)} %"
 
 
+def small_percent(share: float) -> str:
+    """A share as a percentage with two digits that count: 8.3 %, 0.12 %, 0.009 %."""
+    digits = max(1, 1 - math.floor(math.log10(100 * share))) if share > 0 else 0
+    return percent(share, digits)
+
+
 def grouped(value: int) -> str:
     """A whole number, from five digits on in groups of three by narrow spaces: 2688, "124 439 808"."""
     return str(value) if abs(value) < 10_000 else f"{value:,}".replace(",", "\u202f")
+
+
+def magnitude(value: float, decimals: int = 0) -> str:
+    """A number of any size for a sentence: 0.43, or 3·10⁻⁹, the factor with so many decimals."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}".replace("inf", "∞")
+    if 0.01 <= value < 1000:
+        return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
+    mantissa, exponent = f"{value:.{decimals}e}".split("e")
+    return f"{mantissa}·10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
+
+
+def compact(value: float, digits: int = 4) -> str:
+    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
+    if 10**digits <= abs(value) < 1e6:
+        return f"{value:.0f}"
+    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
+        return f"{value:.{digits}g}"
+    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
+    power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
+    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
+
+
+def listed(values: Iterable[float]) -> str:
+    """A list for a sentence, with as many decimals as its largest number needs to show two digits or more."""
+    largest = max((abs(float(value)) for value in values), default=0.0)
+    digits = 2 if largest == 0 or not math.isfinite(largest) else 2 - math.floor(math.log10(largest))
+    return vector(values, min(8, max(2, digits)))
+
+
+def memory(size: int) -> str:
+    """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{number(size, 1)}\u00a0{unit}"  # no line break before the unit
+        size /= 1000
+
+
+def short(total: int) -> str:
+    """A number of parameters in a few letters: 2688, 124.4 M, 174.6 B (in German: Mio., Mrd.)."""
+    if total < 10**5:
+        return str(total)
+    if total < 10**9:
+        return _("{number} M").format(number=number(total / 10**6, 1))
+    return _("{number} B").format(number=number(total / 10**9, 1))
 
 
 # ---- read ----
@@ -162,13 +213,3 @@ def _undecided(text: str, sign: str, one: str, other: str, in_list: bool = False
     if in_list:
         message += " " + _("A semicolon always separates numbers.")
     return ReaderMistake(message)
-
-
-def magnitude(value: float, decimals: int = 0) -> str:
-    """A number of any size for a sentence: 0.43, or 3·10⁻⁹, the factor with so many decimals."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:.0f}".replace("inf", "∞")
-    if 0.01 <= value < 1000:
-        return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
-    mantissa, exponent = f"{value:.{decimals}e}".split("e")
-    return f"{mantissa}·10{str(int(exponent)).translate(style.SUPERSCRIPT)}"

@@ -7,6 +7,7 @@ from matplotlib.text import Text
 
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.block_diagram import BlockDiagram
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider, slider, text_input
 from ...live.explorer import Explorer
@@ -104,32 +105,21 @@ class OnText(Explorer):
     """What two explorers share: a model, the reader's text, and a position in it."""
 
     def __init__(self, controls: dict, rows: list, matrix: MatrixView):
-        text = example_story()
         controls = {
-            "text": text_input(_("text"), text),
+            "text": text_input(_("text"), example_story()),
             **controls,
-            "position": int_slider(_("position"), 1, len(self.read(text).labels), 4),
+            "position": int_slider(_("position"), 1, self.config.context_length, 4),
         }
         self.matrix = matrix
         super().__init__(controls, rows)
         self.follow_clicks(matrix, "position")
+        self.follow_length("position", lambda result: len(result.labels))
 
     def load(self, pretrained: Pretrained | None) -> None:
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
         self.reading = Reading(pretrained)
         self.config = self.reading.model.config
         self.read = lru_cache(maxsize=8)(lambda text: read(self.reading, text))
-
-    def reset(self) -> None:
-        """Put every control back; the text first, since it says how many positions there are."""
-        self.set(text=self._initial["text"])
-        super().reset()
-
-    def follow_text(self, count: int) -> None:
-        """Let the position slider end where the text ends."""
-        waiting, self._waiting = self._waiting, True
-        self.controls["position"].max = count
-        self._waiting = waiting
 
 
 class BlockWalk(OnText):
@@ -168,7 +158,6 @@ class BlockWalk(OnText):
         return Walk(got.labels, norm, block, step, min(position, len(got.labels)), values)
 
     def show(self, result: Walk) -> None:
-        self.follow_text(len(result.labels))
         self.diagram.light(result.step)
         self.diagram_figure.alt = _("The drawn block; lit is {step}.").format(
             step=self._step_label(result.step)
@@ -285,37 +274,33 @@ class ResidualStream(OnText):
         crowded = count > 9
         names = [_("Embedding"), *(name.replace("\n", " ") if crowded else name for name in self._names())]
         colours = [style.ROLES["embedding"], *[ATTENTION, MLP] * self.blocks]
-        self.bars = axes.bar(range(count), [0] * count, width=0.55, color=colours)
+        self.bars = LabelledBars(self.figure, axes, count, 0.55, color=colours)
         (self.stream,) = axes.plot(
             range(count), [0] * count, "o-", color=STREAM, markersize=5, label=_("the stream after the sum")
         )
-        self.values = [
-            axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(count)
-        ]
         axes.set_xticks(range(count), names, rotation=90 if crowded else 0)
         axes.set_ylabel(_("length of the list"))
         axes.grid(True, axis="y")
         axes.legend(loc="upper left")
-        self.figure.moving(*self.bars, self.stream, *self.values)
+        self.figure.moving(self.stream)
 
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
-        inside = height > 0.06 * top and len(self.bars) <= 9
-        text.set_y(0.012 * top if inside else max(height, stream) + 0.03 * top)
-        text.set_color(self.figure.colour(style.LIGHT.paper if inside else style.LIGHT.ink))
+        if height > 0.06 * top and len(self.bars.bars) <= 9:
+            text.set(y=0.012 * top, color=self.figure.colour(style.LIGHT.paper))
+        else:
+            text.set_y(max(height, stream) + 0.03 * top)
 
     def compute(self, text: str, position: int) -> Stream:
         got = self.read(text)
         return Stream(got.labels, min(position, len(got.labels)), *contributions(got.seen, self.blocks))
 
     def show(self, result: Stream) -> None:
-        self.follow_text(len(result.labels))
         at = result.position - 1
         heights = [result.stream[0, at], *result.added[:, at]]
         top = 1.18 * max(result.stream.max(), result.added.max())
-        for bar, text, height, stream in zip(self.bars, self.values, heights, result.stream[:, at]):
-            bar.set_height(height)
-            text.set_text(number(height, 1))
+        self.bars.show(heights, [number(height, 1) for height in heights])
+        for text, height, stream in zip(self.bars.texts, heights, result.stream[:, at]):
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
         if top != self.axes.get_ylim()[1]:  # another text

@@ -7,6 +7,7 @@ from torch import Tensor
 from ... import model
 from ...language import ReaderMistake, _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import dropdown, int_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -156,6 +157,7 @@ class LeakProbe(Explorer):
             "width": int_slider(_("window or prefix"), 1, 12, 3),
         }
         super().__init__(controls, [[self.figure]])
+        self.follow_length("position", lambda result: len(result.labels))
 
     def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
         ids = self.reading.ids(text)
@@ -274,24 +276,19 @@ class BeforeOrAfter(Explorer):
     def _draw(self) -> None:
         axes = self.figure.figure.subplots(1, 2, sharey=True)
         names = [_("token 1"), _("token 2"), _("token 3\n(hidden)")]
-        self.bars, self.values = [], []
+        self.bars = []
         for ax, title, colour in zip(
             axes,
             (_("masked before softmax"), _("masked after softmax: wrong")),
             (style.ROLES["attention"], style.ACCENTS["warning"]),
         ):
-            bars = ax.bar(range(3), [0, 0, 0], color=colour, width=0.6, tick_label=names)
+            look = {"fontsize": style.TEXT_SIZE, "color": colour, "tick_label": names}
+            self.bars.append(LabelledBars(self.figure, ax, 3, 0.6, gap=0.02, **look))
             ax.set(ylim=(0, 1.12), title=title)
-            self.bars.append(bars)
-            self.values.append([ax.text(i, 0, "", ha="center", va="bottom") for i in range(3)])
-        self.figure.moving(*(b for bars in self.bars for b in bars), *(v for vs in self.values for v in vs))
 
     def show(self, result: Places) -> None:
-        for bars, texts, weights in zip(self.bars, self.values, (result.before, result.after)):
-            for bar, text, weight in zip(bars, texts, weights):
-                bar.set_height(float(weight))
-                text.set_text(number(weight))
-                text.set_y(float(weight) + 0.02)
+        for bars, weights in zip(self.bars, (result.before, result.after)):
+            bars.show(weights.tolist(), map(number, weights))
         self.figure.refresh()
 
     def sentence(self, result: Places) -> str:

@@ -10,6 +10,7 @@ import torch
 from ... import corpus, sampling, training
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import checkbox, dropdown, int_slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -57,41 +58,36 @@ class NextToken(Explorer):
         }
         super().__init__(controls, [[self.logits], [self.figure]])
         self.follow_clicks(self.logits, "position")
+        self.follow_length("position", lambda result: len(result.labels))
 
     def compute(self, text: str, position: int) -> Prediction:
         return predict(self.reading, text, position)
 
     def _draw_layers(self, count: int) -> None:
         axes = np.atleast_1d(self.figure.figure.subplots(1, len(self.layers), sharey=True))
-        self.bars, self.names = [], []
+        self.bars = []
         for layer, ax in zip(self.layers, axes):
             last = layer == count - 1
             ax.set_title(_layer_name(layer, count))
             ax.set(xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
             ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
             colour = style.ROLES["head"] if last else style.ROLES["residual"]
-            bars = ax.barh(range(LAYER_TOP), np.zeros(LAYER_TOP), color=colour, height=0.72)
-            names = [ax.text(0.02, i, "", va="center", fontsize=style.SMALL_SIZE) for i in range(LAYER_TOP)]
-            self.bars.append(bars)
-            self.names.append(names)
-        moving = [artist for group in (*self.bars, *self.names) for artist in group]
-        self.figure.moving(*moving)
+            look = {"horizontal": True, "color": colour}
+            self.bars.append(LabelledBars(self.figure, ax, LAYER_TOP, 0.72, gap=0.02, **look))
 
     def show(self, result: Prediction) -> None:
         self.logits.update(
             values=result.logits, rows=result.labels, columns=result.candidates, selected=result.position,
         )  # fmt: skip
-        ink = self.figure.colour(style.LIGHT.ink)
-        for bars, names, layer in zip(self.bars, self.names, self.layers):
+        for bars, layer in zip(self.bars, self.layers):
+            tokens, shares = zip(*result.layers[layer])
+            bars.show(shares, [f"{token}  {percent_label(share)}" for token, share in zip(tokens, shares)])
             # The last layer's bars are light in both themes.
             light = layer == len(result.layers) - 1
             on_bar = "#000000" if light else self.figure.colour(style.LIGHT.paper)
-            for bar, name, (token, share) in zip(bars, names, result.layers[layer]):
-                bar.set_width(share)
-                name.set_text(f"{token}  {percent_label(share)}")
-                inside = share > 0.55  # a long bar has the room, beside it there is none
-                name.set_x(0.03 if inside else share + 0.02)
-                name.set_color(on_bar if inside else ink)
+            for text, share in zip(bars.texts, shares):
+                if share > 0.55:  # a long bar has the room, beside it there is none
+                    text.set(x=0.03, color=on_bar)
         self.figure.refresh()
 
     def sentence(self, result: Prediction) -> str:
@@ -150,18 +146,12 @@ class Generation(Explorer):
         axes.set_xticks([])
         axes.set_ylabel(_("probability"))
         axes.set_title(_("the next token: the ten most probable"))
-        self.bars = axes.bar(range(TOP), np.zeros(TOP), color=style.ROLES["head"], width=0.7)
-        self.names = [
-            axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(TOP)
-        ]
-        self.names[0].set_fontweight("bold")  # the one that is appended
-        self.figure.moving(*self.bars, *self.names)
+        self.bars = LabelledBars(self.figure, axes, TOP, 0.7, gap=0.01, color=style.ROLES["head"])
+        self.bars.texts[0].set_fontweight("bold")  # the one that is appended
 
     def show(self, result: Generated) -> None:
-        for bar, name, (token, share) in zip(self.bars, self.names, result.candidates):
-            bar.set_height(share)
-            name.set_text(f"{token}\n{percent_label(share)}")
-            name.set_y(share + 0.01)
+        tokens, shares = zip(*result.candidates)
+        self.bars.show(shares, [f"{token}\n{percent_label(share)}" for token, share in zip(tokens, shares)])
         self.figure.refresh()
 
     def sentence(self, result: Generated) -> str:

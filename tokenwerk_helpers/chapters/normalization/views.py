@@ -13,7 +13,7 @@ from ...live.controls import dropdown, int_slider, selection_slider, slider, tex
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
-from ...live.numbers import number, read_vector, vector
+from ...live.numbers import compact, listed, number, read_vector, vector
 from .computation import (
     CURVE,
     DEVIATIONS,
@@ -39,27 +39,6 @@ from .computation import (
 )
 
 INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
-
-
-# ---- numbers in words ----
-
-
-def compact(value: float, digits: int = 4) -> str:
-    """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
-    if 10**digits <= abs(value) < 1e6:
-        return f"{value:.0f}"
-    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
-        return f"{value:.{digits}g}"
-    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
-    power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
-    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
-
-
-def listed(values) -> str:
-    """A list for a sentence, with as many decimals as its largest number needs to show two digits or more."""
-    largest = max((abs(float(value)) for value in values), default=0.0)
-    digits = 2 if largest == 0 or not math.isfinite(largest) else 2 - math.floor(math.log10(largest))
-    return vector(values, min(8, max(2, digits)))
 
 
 # ---- one list as bars ----
@@ -307,7 +286,7 @@ class SharedStatistic(Explorer):
         }
         zeros = np.zeros((TEXTS, POSITIONS, WIDTH))
         self.before = MatrixView(
-            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, editable=True, legend=False,
+            zeros, kind="diverging", limits=(-4.0, 4.0), digits=1, legend=False,
             titles=[_("x, {text}").format(text=title) for title in titles],
             masked_words=_("{panel}, {row}, component {column}: not in this statistic"),
             hint=_("Click on a cell to choose it. Hatched: not in its statistic."), **labels,
@@ -318,7 +297,7 @@ class SharedStatistic(Explorer):
             masked_words=_("{panel}, {row}, component {column}: has not moved"),
             hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
-        self.before.on_edit(self.guarded(self._choose))
+        self.before.on_click(self.guarded(self._choose))
         super().__init__(self._make_controls(norm), [[self.before], [self.after]])
 
     def _make_controls(self, norm: str) -> dict:
@@ -338,10 +317,8 @@ class SharedStatistic(Explorer):
 
     compute = staticmethod(sharing)
 
-    def _choose(self, allowed: np.ndarray) -> None:
-        # The view offers a mask to edit; here the one cell that differs is the one the reader points at.
-        for b, t, d in np.argwhere(allowed != self.result.shares.numpy()).tolist()[:1]:
-            self.set(text=b + 1, position=t + 1, component=d + 1)
+    def _choose(self, text: int, position: int, component: int) -> None:
+        self.set(text=text + 1, position=position + 1, component=component + 1)
 
     def show(self, result: Sharing) -> None:
         cell = list(result.cell)

@@ -8,10 +8,11 @@ from matplotlib.patches import Rectangle
 
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
-from ...live.numbers import grouped, number, percent, percent_label
+from ...live.numbers import grouped, memory, percent, percent_label, short, small_percent
 from ...model import Config
 from ...parameters import PARTS, Row
 from .computation import (
@@ -384,18 +385,15 @@ class LeftOut(Explorer):
         self.steps, self.curve = self.figure.figure.subplots(1, 2, gridspec_kw=places)
         self._draw_steps(self.steps)
         self._draw_curve(self.curve)
-        self.figure.moving(self.steps.yaxis, *self.bars, *self.links, *self.values, self.line, self.here)
+        self.figure.moving(self.steps.yaxis, *self.links, self.line, self.here)
 
     def _draw_steps(self, axes: Axes) -> None:
         names = [_("attention\nbiases"), _("MLP\nbiases"), _("norms"), _("head\n(own table)"), _("together")]
         colours = [COLOURS[part] for part in LEFT_OUT] + [style.LIGHT.soft]
-        self.bars = axes.bar(range(5), [0] * 5, 0.62, color=colours, tick_label=names)
+        self.bars = LabelledBars(self.figure, axes, 5, 0.62, color=colours, tick_label=names)
         self.links = [
             axes.plot([], [], color=style.LIGHT.soft, linewidth=0.8, linestyle=(0, (2, 2)))[0]
             for _bar in range(4)
-        ]
-        self.values = [
-            axes.text(bar, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for bar in range(5)
         ]
         axes.tick_params("x", length=0, labelsize=style.SMALL_SIZE)
         axes.grid(True, axis="y")
@@ -423,11 +421,11 @@ class LeftOut(Explorer):
         self.steps.set_ylim(0, top)
         places = np.linspace(0, top, 5)
         self.steps.set_yticks(places, [grouped(round(place)) for place in places])
-        for bar, height, bottom, text in zip(self.bars, [*heights, total], bottoms, self.values):
+        heights = [*heights, total]
+        self.bars.show(heights, map(grouped, heights))
+        for bar, text, height, bottom in zip(self.bars.bars, self.bars.texts, heights, bottoms):
             bar.set_y(bottom)
-            bar.set_height(height)
             text.set_y(bottom + height + 0.012 * top)
-            text.set_text(grouped(height))
         for index, link in enumerate(self.links):
             link.set_data([index + 0.31, index + 0.69], [tops[index], tops[index]])
         self.line.set_data(WIDTHS, result.shares)
@@ -458,12 +456,6 @@ class LeftOut(Explorer):
         if config.bias:
             return _("It is 13 · L · D + 2 · D numbers: D alone, where the tables have D².")
         return _("Without biases only the multipliers γ of the norms are left: 2 · L · D + D numbers.")
-
-
-def small_percent(share: float) -> str:
-    """A share as a percentage with two digits that count: 8.3 %, 0.12 %, 0.009 %."""
-    digits = max(1, 1 - int(np.floor(np.log10(100 * share)))) if share > 0 else 0
-    return percent(share, digits)
 
 
 # ---- the sizes of real models ----
@@ -558,20 +550,3 @@ class ModelSizes(Explorer):
             format=result.stored,
             size=memory(result.bytes),
         )
-
-
-def memory(size: int) -> str:
-    """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{number(size, 1)}\u00a0{unit}"  # no line break before the unit
-        size /= 1000
-
-
-def short(total: int) -> str:
-    """A number of parameters in a few letters: 2688, 124.4 M, 174.6 B (in German: Mio., Mrd.)."""
-    if total < 10**5:
-        return str(total)
-    if total < 10**9:
-        return _("{number} M").format(number=number(total / 10**6, 1))
-    return _("{number} B").format(number=number(total / 10**9, 1))

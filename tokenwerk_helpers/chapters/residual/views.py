@@ -5,6 +5,7 @@ import torch
 
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import dropdown, int_slider, selection_slider, slider
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -135,15 +136,14 @@ class TwoPaths(Explorer):
         (self.tangent,) = curves.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("slope of y"))
         (self.here,) = curves.plot([], [], "o", color=GRADIENT)
         curves.legend(loc="upper left")
-        self.bars = slopes.bar(
-            [0, 1, 2], [0, 0, 0], color=[PATH, CHANGE, GRADIENT], width=0.62,
+        self.bars = LabelledBars(
+            self.figure, slopes, 3, 0.62, gap=0.12, fontsize=style.TEXT_SIZE, color=[PATH, CHANGE, GRADIENT],
             tick_label=[_("direct\npath"), _("through f:\nf′(x)"), _("together:\ndy/dx")],
         )  # fmt: skip
         slopes.set_ylim(-2.2, 3.4)
         slopes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
         slopes.set_title(_("slopes"))
-        self.values = [slopes.text(i, 0, "", ha="center", fontsize=style.TEXT_SIZE) for i in range(3)]
-        self.figure.moving(self.change, self.sum, self.tangent, self.here, *self.bars, *self.values)
+        self.figure.moving(self.change, self.sum, self.tangent, self.here)
 
     def show(self, result: Paths) -> None:
         y = result.x + result.fx
@@ -154,11 +154,8 @@ class TwoPaths(Explorer):
         ends = np.array([-0.8, 0.8])
         self.tangent.set_data(result.point + ends, here + result.total * ends)
         self.here.set_data([result.point], [here])
-        for bar, text, slope in zip(self.bars, self.values, (result.direct, result.through_f, result.total)):
-            bar.set_height(slope)
-            text.set_text(number(slope))
-            text.set_y(slope + (0.12 if slope >= 0 else -0.12))
-            text.set_va("bottom" if slope >= 0 else "top")
+        slopes = result.direct, result.through_f, result.total
+        self.bars.show(slopes, map(number, slopes))
         self.figure.refresh()
 
     def sentence(self, result: Paths) -> str:

@@ -6,6 +6,7 @@ import torch
 from ... import sampling
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import button, int_slider, int_text, selection_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -47,26 +48,21 @@ class Filters(Explorer):
 
     def _draw(self) -> None:
         titles = [_("softmax alone"), _("after temperature"), _("after top-k"), _("after top-p")]
-        self.bars, self.values = [], []
+        self.bars = []
         for ax, title in zip(self.figure.figure.subplots(1, 4, sharey=True), titles):
             ax.set(xlim=(0, 1.02), ylim=(ALL - 0.4, -0.6), title=title)
             ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
             ax.set_yticks(range(ALL), labels=words())
             ax.tick_params(axis="y", length=0)
-            self.bars.append(ax.barh(range(ALL), np.zeros(ALL), height=0.7, color=style.ROLES["head"]))
-            self.values.append(
-                [ax.text(0, i, "", va="center", fontsize=style.SMALL_SIZE) for i in range(ALL)]
-            )
-        self.figure.moving(*(artist for group in (*self.bars, *self.values) for artist in group))
+            look = {"horizontal": True, "color": style.ROLES["head"]}
+            self.bars.append(LabelledBars(self.figure, ax, ALL, 0.7, gap=0.02, **look))
 
     def show(self, result: Filtered) -> None:
-        for bars, texts, shares, alive in zip(self.bars, self.values, result.probabilities, result.survives):
-            for bar, text, share, lives in zip(bars, texts, shares, alive):
-                bar.set_width(share)
-                text.set_text(percent_label(share) if lives else "✗")
-                inside = share > 0.72
-                text.set_x(share - 0.02 if inside else share + 0.02)
-                text.set_ha("right" if inside else "left")
+        for bars, shares, alive in zip(self.bars, result.probabilities, result.survives):
+            bars.show(shares, [percent_label(share) if lives else "✗" for share, lives in zip(shares, alive)])
+            for text, share in zip(bars.texts, shares):
+                if share > 0.72:
+                    text.set(x=share - 0.02, ha="right")
         self.figure.refresh()
 
     def sentence(self, result: Filtered) -> str:
@@ -228,17 +224,11 @@ class Loop(Explorer):
         axes.set_xticks([])
         axes.set_title(_("what can be drawn next"))
         axes.set_ylabel(_("probability"))
-        self.bars = axes.bar(range(SHOWN), np.zeros(SHOWN), color=style.ROLES["head"], width=0.7)
-        self.names = [
-            axes.text(i, 0, "", ha="center", va="bottom", fontsize=style.SMALL_SIZE) for i in range(SHOWN)
-        ]
-        self.figure.moving(*self.bars, *self.names)
+        self.bars = LabelledBars(self.figure, axes, SHOWN, 0.7, gap=0.01, color=style.ROLES["head"])
 
     def show(self, result: Written) -> None:
-        for bar, name, (token, share) in zip(self.bars, self.names, result.candidates):
-            bar.set_height(share)
-            name.set_text(f"{token}\n{percent_label(share)}" if share > 0 else "✗")
-            name.set_y(share + 0.01)
+        labels = [f"{token}\n{percent_label(p)}" if p > 0 else "✗" for token, p in result.candidates]
+        self.bars.show([share for _token, share in result.candidates], labels)
         self.figure.refresh()
 
     def sentence(self, result: Written) -> str:

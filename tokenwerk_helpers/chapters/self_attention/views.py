@@ -275,6 +275,7 @@ class Heads(Explorer):
         }
         super().__init__(controls, [[self.matrix]])
         self.follow_clicks(self.matrix, "query")
+        self.follow_length("query", lambda result: len(result.labels))
 
     def compute(self, text: str, block: int, query: int) -> AllHeads:
         ids = self.reading.ids(text)

@@ -8,6 +8,7 @@ from packaging.specifiers import SpecifierSet
 
 from ...language import _
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.cells import close_earlier_runs, close_widgets
 from ...live.controls import slider
 from ...live.explorer import Explorer
@@ -43,24 +44,21 @@ class FirstSlider(Explorer):
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
-        colour = style.ROLES["head"]
-        self.bars = axes.barh(range(3), [0] * 3, height=0.62, color=colour, tick_label=words())
-        self.bars[2].set_edgecolor(style.LIGHT.ink)
-        self.bars[2].set_linewidth(1.4)
+        self.bars = LabelledBars(
+            self.figure, axes, 3, 0.62, gap=0.012, horizontal=True, fontsize=style.TEXT_SIZE,
+            color=style.ROLES["head"], tick_label=words(),
+        )  # fmt: skip
+        self.bars.bars[2].set(edgecolor=style.LIGHT.ink, linewidth=1.4)
         axes.invert_yaxis()
         axes.tick_params("y", length=0, labelsize=style.TEXT_SIZE)
         axes.set_xlim(0, 1.12)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], [percent(share) for share in (0, 0.25, 0.5, 0.75, 1)])
         axes.grid(True, axis="x")
         axes.set_title(_("“The dog …”: how probable is each next word?"))
-        self.values = [axes.text(0, i, "", va="center", fontsize=style.TEXT_SIZE) for i in range(3)]
-        self.figure.moving(*self.bars, *self.values)
 
     def show(self, result: NextWord) -> None:
-        for bar, text, share in zip(self.bars, self.values, result.probabilities):
-            bar.set_width(share)
-            text.set_x(share + 0.012)
-            text.set_text(percent_label(share, 1))
+        shares = result.probabilities
+        self.bars.show(shares, [percent_label(share, 1) for share in shares])
         self.figure.refresh()
 
     def sentence(self, result: NextWord) -> str:

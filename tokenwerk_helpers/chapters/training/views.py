@@ -30,9 +30,10 @@ class Targets(Explorer):
         self._draw()
         controls = {
             "text": text_input(_("text"), text),
-            "position": int_slider(_("position"), 0, 30, 2),
+            "position": int_slider(_("position"), 0, self.reading.context - 1, 2),
         }
         super().__init__(controls, [[self.figure]])
+        self.follow_length("position", lambda result: len(result.inputs) - 1)
 
     def compute(self, text: str, position: int) -> Shifted:
         self.reading.ids(text)  # refuses a text that is too long
