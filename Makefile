@@ -24,9 +24,11 @@ MAKER   := .venv/maker-$(VERSION)
 lab: $(READER)
 	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py $(LAB_OPTIONS)
 
-# Left out: the browser, and the pages run anew (nbval). The files keep this order, so the decoder speaks first.
+# Left out: the browser, and the pages run anew (nbval). The decoder goes first and alone, so that it is heard soon.
+CHECK := $(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser"
 check: $(MAKER)
-	$(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser" --no-loadscope-reorder tests/decoder tests $(PYTEST_OPTIONS)
+	$(CHECK) tests/decoder $(PYTEST_OPTIONS)
+	$(CHECK) tests --ignore=tests/decoder $(PYTEST_OPTIONS)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)

@@ -106,9 +106,10 @@ def faults(live: LiveFigure) -> list[str]:
 
 def is_stale(live: LiveFigure) -> bool:
     """Does the figure look different when all of it is drawn anew, the layout left as it is?"""
-    moved = live.pixels
+    moved, engine = live.pixels, live.figure.get_layout_engine()
     live.figure.set_layout_engine("none")
     live.redraw()
+    live.figure.set_layout_engine(engine)
     return not np.array_equal(moved, live.pixels)
 
 
@@ -152,7 +153,6 @@ def seen(request) -> dict[str, set[str]]:
     found["jumps"] = set(jumps(explorer, figures))
     for where in at_the_ends(explorer):
         found["faults"] |= {f"{where}: {fault}" for live in figures for fault in faults(live)}
-    for where in at_the_ends(explorer):  # apart from the above, since it leaves the layout as it is
         found["stale"] |= {where for live in figures if is_stale(live)}
     explorer.close()
     return found

@@ -142,7 +142,7 @@ class Visit:
 
     def __init__(self, notebook: Notebook, explorer: Locator, place: str, wrong: dict[str, list[str]]):
         self.notebook, self.explorer, self.place, self.wrong = notebook, explorer, place, wrong
-        self.first = settled(explorer)
+        self.first = self.now = settled(explorer)
 
     def note(self, about: str, complaint: str) -> None:
         self.wrong[about].append(f"{self.place}: {complaint}")
@@ -170,7 +170,7 @@ class Visit:
     def reset(self, after: str) -> None:
         """Put everything back, and look whether it is."""
         self.explorer.get_by_role("button", name=_("Reset")).click()
-        now = settled(self.explorer)
+        self.now = now = settled(self.explorer)
         self.wrong["reset"] += [
             f"{self.place}, after {after}: another {part}" for part in now if now[part] != self.first[part]
         ]
@@ -189,7 +189,7 @@ class Visit:
     def move(self, handle: Locator) -> None:
         # One step may be too small to be seen in rounded words: then the slider's ends must do.
         steps = [partial(press, handle, key) for key in KEYS]
-        still = unmoved(self.explorer, self.first, steps)
+        still = unmoved(self.explorer, self.now, steps)
         if still:
             move_the_others(self.explorer, handle)
             still &= unmoved(self.explorer, settled(self.explorer), steps)
@@ -208,14 +208,14 @@ class Visit:
 
     def choose(self, control: Locator) -> None:
         act = [partial(change_choice, control)]
-        if len(unmoved(self.explorer, self.first, act)) == 2:
+        if len(unmoved(self.explorer, self.now, act)) == 2:
             move_the_others(self.explorer)
             if len(unmoved(self.explorer, settled(self.explorer), act)) == 2:
                 self.note("choices", f"{name_of(control)!r} changes nothing")
         self.reset("a choice")
 
     def type(self, line: Locator) -> None:
-        before = self.first
+        before = self.now
         for text in TYPED:
             line.fill(text)
             now = settled(self.explorer)
@@ -231,14 +231,14 @@ class Visit:
         canvas.scroll_into_view_if_needed()
         size = canvas.bounding_box()
         canvas.click(position={"x": size["width"] / 2, "y": size["height"] / 2})
-        if settled(self.explorer)["picture"] == self.first["picture"]:
+        if settled(self.explorer)["picture"] == self.now["picture"]:
             self.note("cells", "a click on a cell leaves the picture")
         self.reset("a click on a cell")
 
     def begin(self, button: Locator) -> None:
         name = button.text_content().strip()
         button.click()
-        if not becomes_another(self.explorer, self.first):
+        if not becomes_another(self.explorer, self.now):
             self.note("buttons", f"{name!r} changes nothing")
         for stop in self.explorer.locator("button:visible:enabled").all():
             if stop.text_content().strip() in STOPS:
