@@ -59,7 +59,7 @@ class Explorer(Captioned):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
-            cls.__init__ = making()(cls.__init__)
+            cls.__init__ = making()(cls.__init__)  # type: ignore[method-assign]  # replaced on purpose
 
     def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
         self.controls = controls

@@ -147,7 +147,7 @@ class NumberQuestion(Question):
     """
 
     HINT = staticmethod(lambda: _("a number, e.g. 0.5"))
-    READ = staticmethod(read_number)
+    READ: Callable[[str], Any] = staticmethod(read_number)
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class NumberQuestion(Question):
     def _is_mistake(self, answer: Any, value: Any) -> bool:
         return bool(value(answer)) if callable(value) else self._is(answer, value)
 
-    def _is(self, answer: float, other: float) -> bool:
+    def _is(self, answer: Any, other: Any) -> bool:
         return math.isclose(answer, other, rel_tol=self.within, abs_tol=self.within)
 
     def _field(self) -> widgets.Widget:
@@ -196,7 +196,7 @@ class VectorQuestion(NumberQuestion):
         """What is said to this list."""
         return wrong(self.wrong_length) if len(answer) != len(self.truth()) else super().reply_to(answer)
 
-    def _is(self, answer: Sequence[float], other: Sequence[float]) -> bool:
+    def _is(self, answer: Any, other: Any) -> bool:
         return len(answer) == len(other) and all(map(super()._is, answer, other))
 
 
