@@ -9,7 +9,7 @@
 #   make messages    bring the catalogues in step with the code, list what has no German yet
 #   make retrain     train the shipped model again and print what it can do (four to five minutes)
 #   make benchmark   slider latency, import time, running time of the notebooks (NANOGPT=...: a training step)
-#   make lint        style of the code
+#   make lint        style and types of the code
 
 PYTHON  ?= python3
 WORKERS ?= 2
@@ -59,6 +59,7 @@ benchmark: $(MAKER)
 lint: $(MAKER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 
 # ---- set-up ----
 # The stamps carry a checksum of what they were installed from: a change there makes a new stamp necessary.

@@ -433,7 +433,8 @@ class Script:
     """Dice that follow a list of branches, and take the first way after its end; picks do not matter here."""
 
     def __init__(self, branches: Sequence[int]):
-        self.branches, self.ways, self.probability = list(branches), [], 1.0
+        self.branches, self.probability = list(branches), 1.0
+        self.ways: list[int] = []  # how many there were at each branch so far
 
     def pick(self, count: int) -> int:
         """Always 0."""

@@ -14,6 +14,8 @@ DOMAIN = "tokenwerk"
 LOCALE = Path(__file__).parent / "locale"
 LANGUAGES = ("de", "en")  # the first one is the default
 
+_catalogue: gettext.NullTranslations  # of the language shown now; it, too, has every method
+
 
 def set_language(language: str) -> None:
     """Show every text from now on in `language`, "de" or "en"; ValueError for any other."""

@@ -9,7 +9,7 @@ with PyTorch's forward hooks, and nothing here has to know who is watching.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -17,7 +17,11 @@ from numbers import Integral
 import torch
 from torch import Tensor, nn
 
-ACTIVATIONS = {"gelu": nn.GELU, "gelu_tanh": partial(nn.GELU, approximate="tanh"), "relu": nn.ReLU}
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+    "relu": nn.ReLU,
+}
 NORM_PLACEMENTS = ("pre", "post", "none")
 
 
@@ -278,10 +282,11 @@ class Decoder(nn.Module):
             elif isinstance(module, nn.Embedding):
                 # GPT-2 draws with 0.02; in a model this narrow, copying is then learned much later.
                 nn.init.normal_(module.weight, std=0.1)
-        for block in self.blocks:
-            # 2L contributions are added up: scaled down, their sum spreads like one (Radford et al. 2019).
-            for last in (block.attn.out, block.mlp.down):
-                nn.init.normal_(last.weight, std=(last.in_features * 2 * self.config.blocks) ** -0.5)
+        for block in self.modules():
+            if isinstance(block, Block):
+                # 2L contributions add up: scaled down, their sum spreads like one (Radford et al. 2019).
+                for last in (block.attn.out, block.mlp.down):
+                    nn.init.normal_(last.weight, std=(last.in_features * 2 * self.config.blocks) ** -0.5)
 
     def forward(self, ids: Tensor, allowed: Tensor | None = None) -> Tensor:
         """The logits of the next token at each position, under the causal mask or under `allowed`.

@@ -12,8 +12,9 @@ from operator import index
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from .model import Decoder
 from .trace import evaluating
 
 # Probabilities are sums of rounded numbers: 0.5 + 0.4 reaches p = 0.9 although it may read 0.8999999.
@@ -147,7 +148,7 @@ class Step(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Decoder,
     ids: Iterable[int],
     max_new_tokens: int,
     temperature: float = 1.0,
@@ -172,17 +173,25 @@ def generate(
         raise ValueError("an empty prompt needs a start token to begin with: pass start=tokenizer.start")
     if max_new_tokens < 0:
         raise ValueError(f"max_new_tokens must be 0 or more, not {max_new_tokens}")
-    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    stages(torch.zeros(1), **settings)  # refuses wrong settings now, not at the first step
+    settings = temperature, top_k, top_p
+    stages(torch.zeros(1), *settings)  # refuses wrong settings now, not at the first step
     return _generate(model, ids, max_new_tokens, settings, eos, generator)
 
 
-def _generate(model, ids, max_new_tokens, settings, eos, generator) -> Iterator[Step]:
-    certain = settings["temperature"] == 0  # then nothing is drawn, and nobody's random numbers move on
+def _generate(
+    model: Decoder,
+    ids: list[int],
+    max_new_tokens: int,
+    settings: tuple[float, int | None, float | None],
+    eos: int | None,
+    generator: torch.Generator | None,
+) -> Iterator[Step]:
+    temperature, _top_k, _top_p = settings
+    certain = temperature == 0  # then nothing is drawn, and nobody's random numbers move on
     for left in reversed(range(max_new_tokens)):
         with torch.no_grad(), evaluating(model):
             logits = model(torch.tensor([window(ids, model.config.context_length)]))[0, -1]  # (V,)
-        choice = probabilities(logits, **settings)  # (V,)
+        choice = probabilities(logits, *settings)  # (V,)
         id = int(choice.argmax()) if certain else int(torch.multinomial(choice, 1, generator=generator))
         ids.append(id)
         reason = "end" if id == eos else "limit" if left == 0 else None

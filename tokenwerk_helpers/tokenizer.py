@@ -75,7 +75,7 @@ class Merge(NamedTuple):
 
     left: bytes
     right: bytes
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody asks a merge
 
 
 def merged(pieces: list[bytes], left: bytes, right: bytes) -> list[bytes]:
@@ -99,8 +99,8 @@ def learn(words: Mapping[str, int]) -> Iterator[Merge]:
     by the order of their making): the result does not depend on the order of the words.
     """
     pieces = {word: spell(word) for word in words}
-    counts = Counter()
-    homes = defaultdict(set)
+    counts: Counter[tuple[bytes, bytes]] = Counter()
+    homes: defaultdict[tuple[bytes, bytes], set[str]] = defaultdict(set)  # the words that hold a pair
     age = {byte: value for value, byte in enumerate(BYTES)}
 
     def count(word: str, number: int) -> None:
@@ -170,7 +170,7 @@ class Tokenizer:
         pieces = spell(word)
         yield Step(pieces, None)
         while possible := [pair for pair in pairwise(pieces) if pair in self._rank]:
-            pair = min(possible, key=self._rank.get)
+            pair = min(possible, key=self._rank.__getitem__)
             pieces = merged(pieces, *pair)
             yield Step(pieces, pair)
 
@@ -228,10 +228,11 @@ def train(texts: Iterable[str], vocab_size: int | None = None) -> Tokenizer:
     base = len(_vocabulary([]))
     if vocab_size is not None and vocab_size < base:
         raise ValueError(f"vocab_size {vocab_size} is too small: the bytes and two special tokens are {base}")
-    words = Counter()
+    words: Counter[str] = Counter()
     for text in texts:
         words.update(split(text))
-    merges, made = [], set()
+    merges: list[tuple[bytes, bytes]] = []
+    made: set[bytes] = set()
     for left, right, _count in learn(words):
         if vocab_size is not None and base + len(made | {left + right}) > vocab_size:
             break

@@ -150,7 +150,7 @@ def ablate(model: Decoder, *parts: str, heads: Iterable[tuple[int, int]] = ()) -
         replace |= {name: replacement for name in _modules(model) if name.rpartition(".")[2] in names}
     off: dict[int, list[int]] = {}
     for block, head in heads:
-        if not (0 <= block < len(model.blocks) and 0 <= head < model.blocks[block].attn.heads):
+        if not (0 <= block < len(model.blocks) and 0 <= head < model.config.heads):
             raise ValueError(f"no head {head} in block {block}")
         off.setdefault(block, []).append(head)
     return replace | {f"blocks.{block}.attn.context": _silencer(silent) for block, silent in off.items()}

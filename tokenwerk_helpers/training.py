@@ -78,7 +78,8 @@ def batches(rows: Sequence[Row], size: int, seed: int = 0) -> Iterator[Batch]:
     """Yield batches from a fixed set of rows without end, each row once before any comes again."""
     if not rows:
         raise ValueError("there are no rows to make batches of")
-    random, waiting = Random(seed), []
+    random = Random(seed)
+    waiting: list[Row] = []
     while True:
         while len(waiting) < size:
             waiting += random.sample(rows, len(rows))
@@ -113,7 +114,7 @@ def loss_on(model: Decoder, rows: Sequence[Row], size: int = 256) -> float:
     was_training = model.training
     model.eval()
     try:
-        total = tokens = 0
+        total, tokens = 0.0, 0
         for first in range(0, len(rows), size):
             part = batch(rows[first : first + size])
             count = int((part.targets != IGNORED).sum())

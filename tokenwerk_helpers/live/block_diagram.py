@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
+from matplotlib.text import Text
 
 from . import style
 
@@ -36,8 +37,8 @@ class BlockDiagram:
         self.axes = axes
         self.middle: dict[str, float] = {}
         self.paths: list[list[Artist]] = []
-        self.shapes: dict[str, Artist] = {}
-        self.texts: dict[str, Artist] = {}
+        self.shapes: dict[str, Patch] = {}
+        self.texts: dict[str, Text] = {}
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.set_ylim(-HALF - 0.12, ARC + 0.14)
@@ -70,7 +71,7 @@ class BlockDiagram:
         return [line, _arrow(self.axes, (end, height), (end, ROUND / 2), colour, 1.6)]
 
     def _lay_out(self, labels: Mapping[str, str], order: tuple[str, ...]) -> float:
-        at, fork = 0.0, None
+        at = fork = 0.0
         for name in order:
             if name == "fork":
                 fork = at + 0.12
@@ -89,7 +90,7 @@ class BlockDiagram:
         colour, middle = style.ROLES[ROLE[name]], (start + end) / 2
         self.middle[name] = middle
         if name not in WIDTH:
-            shape = Circle((middle, 0), ROUND / 2, edgecolor=colour, zorder=3)
+            shape: Patch = Circle((middle, 0), ROUND / 2, edgecolor=colour, zorder=3)
         else:
             shape = FancyBboxPatch(
                 (start, -HALF), end - start, 2 * HALF, boxstyle="round,pad=0,rounding_size=0.12",

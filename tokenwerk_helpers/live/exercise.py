@@ -33,7 +33,8 @@ class Reader:
     """
 
     def __init__(self, function: Callable | None, borrowed: Mapping[str, Callable] | None = None):
-        self._function, self._lookout = function, _Lookout(borrowed or {})
+        self._function: Any = function  # a reader may hand in whatever there is
+        self._lookout = _Lookout(borrowed or {})
 
     def __call__(self, *arguments) -> Any:
         """What the function makes of the arguments; a Feedback if nothing can be judged."""

@@ -59,7 +59,7 @@ class Explorer(Captioned):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
-            cls.__init__ = making()(cls.__init__)
+            cls.__init__ = making()(cls.__init__)  # type: ignore[method-assign]  # replaced on purpose
 
     def __init__(self, controls: dict[str, widgets.Widget], rows: list[list[Any]], buttons=()):
         self.controls = controls
@@ -82,8 +82,13 @@ class Explorer(Captioned):
 
     # ---- what a subclass says ----
 
-    def compute(self, **settings) -> Any:
-        """The result for these settings; pure, so that a test can call it without widgets."""
+    def compute(self, *args: Any, **settings: Any) -> Any:  # subclasses name their settings: `args` allows it
+        """The result for these settings, as arrays and texts that `show` puts into the views.
+
+        The same settings give the same result, unless a view holds more than its controls tell: a mask
+        clicked by hand, or work too long for one move (a training, a text being written). Such work begins
+        anew with other settings, and the result is what it has come to.
+        """
         raise NotImplementedError
 
     def show(self, result: Any) -> None:

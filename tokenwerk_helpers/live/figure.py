@@ -10,6 +10,7 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import anywidget
 import numpy as np
@@ -44,6 +45,7 @@ class Stamps:
         self.most = most
         self._made: dict[tuple, tuple[np.ndarray, int, int]] = {}
         self._table: RendererAgg | None = None
+        self._size: tuple[int, int, float] | None = None
 
     def draw(self, text: Text, renderer: RendererAgg) -> None:
         """Draw the text as its own `draw` would, to half a pixel."""
@@ -51,8 +53,9 @@ class Stamps:
             return
         x, y = text.get_transform().transform(text.get_position())
         key = (
-            text.get_text(), text.get_fontproperties(), text.get_color(), text.get_ha(), text.get_va(),
-            text.get_rotation(), text.get_rotation_mode(), text.get_alpha(), renderer.dpi,
+            text.get_text(), text.get_fontproperties(), text.get_color(),
+            text.get_horizontalalignment(), text.get_verticalalignment(), text.get_rotation(),
+            text.get_rotation_mode(), text.get_alpha(), renderer.dpi,
         )  # fmt: skip
         if key not in self._made:
             if len(self._made) == self.most:
@@ -164,8 +167,9 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
+        # In whole pixels: matplotlib cuts off part of one.
         on_page = [round(length * CSS_PIXELS_PER_INCH) for length in (width, height)]
-        inches = [pixels / CSS_PIXELS_PER_INCH for pixels in on_page]  # matplotlib cuts off part of a pixel
+        inches = on_page[0] / CSS_PIXELS_PER_INCH, on_page[1] / CSS_PIXELS_PER_INCH
         super().__init__(width=on_page[0], height=on_page[1], alt=alt)
         self.pixels: np.ndarray | None = None  # as drawn last: red, green, blue, alpha  # (H, W, 4)
         self._told: np.ndarray | None = None  # the pixels that pages know of; None: they need all
@@ -214,7 +218,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
             self.canvas.restore_region(self._background)
             self._draw_moving(self._stamps)
         self.pixels = np.array(self.canvas.buffer_rgba())
-        self._send_pixels()
+        self._send_pixels(self.pixels)
 
     @locked
     def redraw(self) -> None:
@@ -226,12 +230,12 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self._background = None
         self._layout.forget()
 
-    def _send_pixels(self) -> None:
-        """Send what is new since the last time, or all of it as seen from a page of the paper's colour."""
+    def _send_pixels(self, pixels: np.ndarray) -> None:
+        """Send those that are new since the last time, or all as seen from a page of the paper's colour."""
         # Whoever stops a cell may strike before the pixels are on their way: then the next ones are all sent.
         before, self._told = self._told, None
-        after, paper = _words(self.pixels), None
-        if before is None or before.shape != self.pixels.shape:
+        after, paper = _words(pixels), None
+        if before is None or before.shape != pixels.shape:
             paper = int(after[0, 0])
             edges, colours = changes(np.full_like(after, paper), after)
         else:
@@ -240,14 +244,14 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
             height, width = after.shape
             size = {"width": width, "height": height, "density": self._page[1]}
             self.send(size | {"paper": paper}, [edges, colours])
-        self._told = self.pixels
+        self._told = pixels
 
     @locked
     def _hear(self, _widget, _asks_for_all, _buffers) -> None:
         # A page that has just loaded this figure; before the first drawing there is nothing to tell it.
         if self.pixels is not None:
             self._told = None
-            self._send_pixels()
+            self._send_pixels(self.pixels)
 
     @locked
     def still(self, scale: float = SCALE) -> Image.Image:
@@ -311,7 +315,7 @@ class Texts:
         """Show a text for each entry: its x, y, text, color (of the light theme) and other properties."""
         entries = list(entries)
         # Animated from the beginning: no background to be drawn without them.
-        look = style.LETTERS | self.look | {"animated": True}
+        look: dict[str, Any] = style.LETTERS | self.look | {"animated": True}
         missing = [self.axes.text(0, 0, "", **look) for _text in entries[len(self.made) :]]
         if missing:
             self.live.moving(*missing)

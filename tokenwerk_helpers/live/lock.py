@@ -7,15 +7,18 @@ draws would then change the same arrays and figures at once, and matplotlib draw
 import threading
 from collections.abc import Callable
 from functools import wraps
+from typing import ParamSpec, TypeVar
 
 LOCK = threading.RLock()
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-def locked(method: Callable) -> Callable:
+def locked(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """A function that waits until no other thread is at work on the views."""
 
     @wraps(method)
-    def waiting(*args, **kwargs):
+    def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with LOCK:
             return method(*args, **kwargs)
 

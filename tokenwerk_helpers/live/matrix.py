@@ -13,6 +13,7 @@ Numbers travel as float32 bytes and become colours on a canvas in the browser (m
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import anywidget
 import numpy as np
@@ -132,7 +133,7 @@ class Array(traitlets.TraitType):
 
 def to_wire(array: np.ndarray | None, widget) -> dict | None:
     """The message for the browser: no copy, no text."""
-    return None if array is None else {"shape": list(array.shape), "data": memoryview(array).cast("B")}
+    return None if array is None else {"shape": list(array.shape), "data": array.data.cast("B")}
 
 
 def from_wire(wire: dict | None, widget) -> np.ndarray | None:
@@ -276,11 +277,12 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     def __init__(
         self, values, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, **traits
     ):
-        self._given = {"rows": None, "columns": None}  # labels as asked for, before numbers stand in
+        # Labels as asked for, before numbers stand in.
+        self._given: dict[str, list[str] | None] = {"rows": None, "columns": None}
         self._edit_callbacks: list[Callable] = []
         self._click_callbacks: list[Callable] = []
         # Checked before the widget exists, so that a mistake leaves no half-made widget behind.
-        defaults = {"allowed": None, "titles": [], "limits": None}
+        defaults: dict[str, Any] = {"allowed": None, "titles": [], "limits": None}
         state = self._settled({"values": values, "rows": rows, "columns": columns} | defaults | traits)
         super().__init__(_appearance=appearance(), **state)
         self.on_msg(self._hear)
@@ -381,7 +383,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
         given = {"rows": labels(state["rows"], "rows", R), "columns": labels(state["columns"], "columns", C)}
         rows, columns = with_numbers(given, R, C)
         titles = [state["titles"]] if isinstance(state["titles"], str) else state["titles"]
-        settled = {"values": values, "allowed": allowed, "rows": rows, "columns": columns}
+        settled: dict[str, Any] = {"values": values, "allowed": allowed, "rows": rows, "columns": columns}
         settled["titles"] = labels(titles or None, "titles", n) or []
         settled["limits"] = check_limits(state["limits"])
         if not is_cell(state.get("marked", []), values.shape):

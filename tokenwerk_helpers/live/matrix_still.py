@@ -6,6 +6,7 @@ Everything is placed in page pixels on one pair of axes that fills the figure, y
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -217,7 +218,6 @@ class Still:
         """The finished figure, `scale` image pixels a page pixel."""
         width, height = self.size
         self.figure = Figure((width / 96, height / 96), dpi=96 * scale, facecolor=self.colours["paper"])
-        FigureCanvasAgg(self.figure)
         self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0), autoscale_on=False)
         self.axes.set_axis_off()
         for panel in range(self.layout.n):
@@ -300,7 +300,7 @@ class Still:
         layout, (x, y) = self.layout, self.layout.place(panel)
         right, bottom = x + layout.panel_width, y + layout.panel_height
         if layout.cell >= 9:
-            thin = {"colors": self.colours["grid"], "linewidth": 0.75, "zorder": 3}
+            thin: dict[str, Any] = {"colors": self.colours["grid"], "linewidth": 0.75, "zorder": 3}
             self.axes.hlines([y + row * layout.cell for row in range(1, layout.R)], x, right, **thin)
             self.axes.vlines([x + column * layout.cell for column in range(1, layout.C)], y, bottom, **thin)
         self.box(x, y, layout.panel_width, layout.panel_height, edgecolor=self.colours["frame"], zorder=4)
@@ -342,17 +342,17 @@ class Still:
         """The colour bar with its limits, and what hatching means."""
         x, y = self.layout.left, self.layout.bottom + 16
         low, high = (limit_text(limit, self.view.digits) for limit in self.limits)
-        baseline, quiet = y + BAR_HEIGHT, {"size": SMALL_LABEL, "colour": "soft"}
-        self.write(low, x, baseline, **quiet)
+        baseline, quiet = y + BAR_HEIGHT, (SMALL_LABEL, "soft")
+        self.write(low, x, baseline, *quiet)
         bar = x + text_width(low, SMALL_LABEL) + 6
         extent = (bar, bar + BAR_WIDTH, y + BAR_HEIGHT, y)
         self.axes.imshow(self.table[None], extent=extent, interpolation="nearest", aspect="auto")
         self.box(bar, y, BAR_WIDTH, BAR_HEIGHT, edgecolor=self.colours["frame"])
-        self.write(high, bar + BAR_WIDTH + 6, baseline, **quiet)
+        self.write(high, bar + BAR_WIDTH + 6, baseline, *quiet)
         if self.mask_text:
             self.hatched([Bbox.from_bounds(self.mask_x, y - 1, 18, BAR_HEIGHT + 2)])
             self.box(self.mask_x, y - 1, 18, BAR_HEIGHT + 2, edgecolor=self.colours["frame"], zorder=4)
-            self.write(self.mask_text, self.mask_x + 25, baseline, **quiet)
+            self.write(self.mask_text, self.mask_x + 25, baseline, *quiet)
 
 
 def limit_text(value: float, digits: int) -> str:
@@ -364,6 +364,6 @@ def limit_text(value: float, digits: int) -> str:
 @style.building()
 def draw(view, scale: float, width: float) -> Image.Image:
     """The view as a picture."""
-    canvas = Still(view, width).draw(scale).canvas
+    canvas = FigureCanvasAgg(Still(view, width).draw(scale))
     canvas.draw()
     return photograph(canvas)

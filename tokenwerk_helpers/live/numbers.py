@@ -166,7 +166,9 @@ def _plain(text: str) -> str:
 
 def _readings(text: str) -> list[float]:
     """`readings_of` a text made plain."""
-    sign, text, percent = re.fullmatch(r"([+-]?) ?(.*?)(%?)", text).groups()
+    cut = re.fullmatch(r"([+-]?) ?(.*?)(%?)", text)
+    assert cut is not None  # whatever the text: nothing in it is a line break any more
+    sign, text, percent = cut.groups()
     parts = (-1 if sign == "-" else 1) * (100 if percent else 1)
     power = re.fullmatch(POWER, text, re.IGNORECASE) or re.fullmatch(BARE_POWER, text)
     if power:

@@ -147,7 +147,7 @@ class NumberQuestion(Question):
     """
 
     HINT = staticmethod(lambda: _("a number, e.g. 0.5"))
-    READ = staticmethod(read_number)
+    READ: Callable[[str], Any] = staticmethod(read_number)
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class NumberQuestion(Question):
     def _is_mistake(self, answer: Any, value: Any) -> bool:
         return bool(value(answer)) if callable(value) else self._is(answer, value)
 
-    def _is(self, answer: float, other: float) -> bool:
+    def _is(self, answer: Any, other: Any) -> bool:
         return math.isclose(answer, other, rel_tol=1e-9, abs_tol=self.within)
 
     def _field(self) -> widgets.Widget:
@@ -198,7 +198,7 @@ class VectorQuestion(NumberQuestion):
     def _otherwise(self, answer: Sequence[float]) -> str:
         return self.otherwise if len(answer) == len(self.truth()) else self.wrong_length
 
-    def _is(self, answer: Sequence[float], other: Sequence[float]) -> bool:
+    def _is(self, answer: Any, other: Any) -> bool:
         return len(answer) == len(other) and all(map(super()._is, answer, other))
 
 

@@ -52,6 +52,7 @@ class Runner:
 
     async def _slices(self, work: Iterator[Any]) -> None:
         run = asyncio.current_task()
+        assert run is not None  # whatever awaits is a task's
         while self._slice(run, work):
             await asyncio.sleep(0.001)  # long enough for the loop to look at its sockets
 

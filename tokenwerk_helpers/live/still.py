@@ -33,7 +33,8 @@ def with_palette(picture: Image.Image) -> Image.Image:
     found.sort(reverse=True)
     colours = np.array([colour for _count, colour in found], np.int16).T.copy()  # (3, colours)
     common = sum(count >= AREA for count, _colour in found)
-    palette, nearest = [], np.zeros(len(found), np.uint8)
+    palette: list[np.ndarray] = []
+    nearest = np.zeros(len(found), np.uint8)
     distance = np.full(len(found), 256, np.int16)  # of each colour to the nearest of the palette
     # The common ones, then always the one farthest from all chosen: this keeps the largest error small.
     while len(palette) < 256 and distance.any():

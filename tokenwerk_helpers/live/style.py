@@ -6,17 +6,17 @@ on white paper.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from matplotlib import colormaps, rcParams, rcParamsDefault
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -107,16 +107,19 @@ STYLE = {
     "lines.linewidth": 2.0,
 }
 
+# matplotlib types the name of each setting as a literal; here names are put together.
+SETTINGS, DEFAULTS = cast(dict[str, Any], rcParams), cast(dict[str, Any], rcParamsDefault)
+
 # The groups of rcParams that shape an artist when it is made: but for STYLE, matplotlib's defaults are ours.
 SHAPING = (
     "_internal", "agg", "axes", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers",
     "mathtext", "patch", "path", "scatter", "text", "xtick", "ytick",
 )  # fmt: skip
-BUILDING = {key: value for key, value in rcParamsDefault.items() if key.split(".")[0] in SHAPING} | STYLE
+BUILDING = {key: value for key, value in DEFAULTS.items() if key.split(".")[0] in SHAPING} | STYLE
 
 # What matplotlib still asks for when it draws an artist that is made already: matplotlib's own defaults.
 DRAWING = {
-    key: rcParamsDefault[key]
+    key: DEFAULTS[key]
     for key in (
         "_internal.classic_mode", "agg.path.chunksize", "axes.autolimit_mode", "axes.unicode_minus",
         "lines.scale_dashes", "path.simplify", "path.simplify_threshold", "path.snap", "text.hinting",
@@ -130,32 +133,37 @@ def _settings(wanted: Mapping[str, Any]) -> Iterator[None]:
     # rcParams are the reader's, and every thread sees them: only what differs is changed, and given back
     # unless the reader has changed it meanwhile.
     with LOCK:
-        before = {key: rcParams[key] for key, value in wanted.items() if rcParams[key] != value}
+        before = {key: SETTINGS[key] for key, value in wanted.items() if SETTINGS[key] != value}
         ours = {}
         for key in before:
-            rcParams[key] = wanted[key]
-            ours[key] = rcParams[key]
+            SETTINGS[key] = wanted[key]
+            ours[key] = SETTINGS[key]
         try:
             yield
         finally:
             for key, value in before.items():
-                if rcParams[key] == ours[key]:
-                    rcParams[key] = value
+                if SETTINGS[key] == ours[key]:
+                    SETTINGS[key] = value
 
 
-def building() -> AbstractContextManager:
+@contextmanager
+def building() -> Iterator[None]:
     """Within the `with` (or as a decorator), every new artist has the book's style, whatever rcParams say."""
-    return _settings(BUILDING)
+    with _settings(BUILDING):
+        yield
 
 
-def drawing() -> AbstractContextManager:
+@contextmanager
+def drawing() -> Iterator[None]:
     """Within the `with`, artists made while `building` are drawn as they are, whatever rcParams say.
 
     Changes nothing for a reader who has left these few at matplotlib's defaults.
     """
-    return _settings(DRAWING)
+    with _settings(DRAWING):
+        yield
 
 
+WHICH: tuple[Literal["major", "minor"], ...] = ("major", "minor")
 TICKS = {"labelsize": "labelsize", "length": "major.size", "width": "major.width", "pad": "major.pad"}
 
 
@@ -165,10 +173,10 @@ def settle_ticks(figure: Figure) -> None:
     All else a late tick copies from the first, which is made here.
     """
     for axes in figure.axes:
-        for axis, which in product((axes.xaxis, axes.yaxis), ("major", "minor")):
+        for (letter, axis), which in product((("x", axes.xaxis), ("y", axes.yaxis)), WHICH):
             named = axis.get_tick_params(which)
             look = {
-                name: rcParams[f"{axis.axis_name}tick.{key.replace('major', which)}"]
+                name: SETTINGS[f"{letter}tick.{key.replace('major', which)}"]
                 for name, key in TICKS.items()
                 if name not in named
             }
@@ -219,7 +227,7 @@ def table(kind: str, dark: bool = False) -> np.ndarray:
         stops = ["#111111", "#123a5c", "#1f6fa8", "#66b2e8", "#d6ecff"] if dark else [
             "#ffffff", "#cfe1f2", "#7fb2d9", "#2b7bba", "#083d77"
         ]  # fmt: skip
-        colours = LinearSegmentedColormap.from_list("sequential", stops)
+        colours: Colormap = LinearSegmentedColormap.from_list("sequential", stops)
     elif kind == "diverging":
         colours = colormaps["berlin" if dark else "RdBu_r"]
     else:
@@ -258,8 +266,8 @@ def paint(figure: Figure, dark: bool) -> None:
 def _paint_artist(artist: Artist, swap: dict[str, str]) -> None:
     if isinstance(artist, Text):
         names = ["color"]
-        if artist.get_bbox_patch() is not None:
-            _paint_artist(artist.get_bbox_patch(), swap)
+        if (box := artist.get_bbox_patch()) is not None:
+            _paint_artist(box, swap)
     else:
         names = ["facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor"]
     for name in names:

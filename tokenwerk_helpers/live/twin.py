@@ -6,6 +6,7 @@ front ends prefer it even where nothing answers.
 """
 
 import textwrap
+from collections.abc import Callable
 
 LINE = 90  # letters: front ends that set texts in lines of their own break them inside of words and numbers
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -23,8 +24,8 @@ def with_twin(bundle, twin: dict, metadata: dict | None = None) -> tuple[dict, d
 
 def in_lines(text: str) -> str:
     """The text with its long lines broken between words."""
-    whole_words = {"break_long_words": False, "break_on_hyphens": False}
-    return "\n".join(textwrap.fill(line, LINE, **whole_words) for line in text.split("\n"))
+    wrapper = textwrap.TextWrapper(LINE, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapper.fill(line) for line in text.split("\n"))
 
 
 class Captioned:
@@ -33,6 +34,8 @@ class Captioned:
     The sentence is an output of its own since every reader of notebooks shows only one part of an output, the
     picture. Beside it stands a view that hides: where the live view is, the sentence is seen there already.
     """
+
+    _repr_mimebundle_: Callable[..., tuple[dict, dict]]  # the widget's, or a subclass's own
 
     def _ipython_display_(self) -> None:
         from IPython.display import display  # here, since a server that looks for the mark does without
