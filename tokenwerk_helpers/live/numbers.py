@@ -89,10 +89,9 @@ def listed(values: Iterable[float]) -> str:
 
 def memory(size: int) -> str:
     """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{number(size, 1)}\u00a0{unit}"  # no line break before the unit
-        size /= 1000
+    units = ("B", "kB", "MB", "GB", "TB")
+    power = next((power for power in range(len(units)) if size < 1000 ** (power + 1)), len(units) - 1)
+    return f"{number(size / 1000**power, 1)}\u00a0{units[power]}"  # no line break before the unit
 
 
 def short(total: int) -> str:
