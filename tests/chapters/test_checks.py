@@ -43,7 +43,7 @@ from tokenwerk_helpers.chapters.self_attention import questions as self_attentio
 from tokenwerk_helpers.chapters.start import exercises as start_exercises
 from tokenwerk_helpers.chapters.training import exercises as training_exercises
 from tokenwerk_helpers.live import exercise as running
-from tokenwerk_helpers.live.question import Guess
+from tokenwerk_helpers.live.question import Choice, Option
 from tokenwerk_helpers.model import Block, Config
 
 # Each of them once with some answer; what matters here is what happens beside.
@@ -55,9 +55,9 @@ CALLS = {
     "contribution_beside_the_stream": lambda: block_questions.guess_contribution().reply_to(0),
     "gradient_without_norm": lambda: norm_placement_questions.guess_no_norm().reply_to(0),
     "block_forward": lambda: block_exercises.check_block_forward(Block.forward),
-    "number_of_logits": lambda: decoder_questions.number_of_logits(100),
-    "own_words_or_typed": lambda: decoder_questions.own_words_or_typed(0),
-    "saved_by_tying": lambda: decoder_questions.saved_by_tying(100),
+    "number_of_logits": lambda: decoder_questions.guess_shape().reply_to(100),
+    "own_words_or_typed": lambda: decoder_questions.guess_own_words().reply_to(0),
+    "saved_by_tying": lambda: decoder_questions.guess_tied().reply_to(100),
     "position_without_row": lambda: embeddings_questions.guess_missing_row().reply_to(0),
     "order_without_positions": lambda: embeddings_questions.guess_order().reply_to(0),
     "lists_renumbered": lambda: embeddings_questions.guess_renumbered().reply_to(0),
@@ -68,14 +68,14 @@ CALLS = {
     "mlp": lambda: mlp_exercises.check_mlp(lambda x, W1, b1, W2, b2: x),
     "moving_outputs": lambda: normalization_questions.guess_moving().reply_to(0),
     "layer_norm": lambda: normalization_exercises.check_layer_norm(lambda x, gamma, beta, eps: x),
-    "factor_of_double_width": lambda: parameter_counting_questions.factor_of_double_width(2.0),
-    "cost_of_heads": lambda: parameter_counting_questions.cost_of_heads(0),
-    "left_out_at_large_width": lambda: parameter_counting_questions.left_out_at_large_width(0),
-    "cost_of_own_head": lambda: parameter_counting_questions.cost_of_own_head(1.0),
+    "factor_of_double_width": lambda: parameter_counting_questions.guess_double_width().reply_to(2.0),
+    "cost_of_heads": lambda: parameter_counting_questions.guess_heads().reply_to(0),
+    "left_out_at_large_width": lambda: parameter_counting_questions.guess_left_out().reply_to(0),
+    "cost_of_own_head": lambda: parameter_counting_questions.guess_own_head().reply_to(1.0),
     "block_parameters": lambda: parameter_counting_exercises.check_block_parameters(lambda D: 12 * D**2),
     "deep_net_at_a_large_rate": lambda: residual_questions.guess_deep_rate().reply_to(0),
     "residual_step": lambda: residual_exercises.check_residual_step(lambda x, f: x + f(x)),
-    "text_under_a_limit": lambda: sampling_questions.text_under_a_limit(0),
+    "text_under_a_limit": lambda: sampling_questions.guess_limit().reply_to(0),
     "heads_merged_without_transpose": lambda: self_attention_questions.guess_transpose().reply_to(0),
     "what_the_pronoun_is_read_from": lambda: self_attention_questions.guess_pronoun().reply_to(0),
     "attention": lambda: self_attention_exercises.check_attention(lambda q, k, v: v),
@@ -559,7 +559,7 @@ def test_a_mask_for_five_tokens_only_is_told_so():
 
 
 def test_a_check_that_stops_says_so_below_the_question():
-    guess = Guess("?", lambda answer: 1 / 0, options=["a"])
+    guess = Choice("?", lambda: 1 / 0, [Option(1, "a", "b")])
     guess.answer.value = 0
     guess.button.click()
     assert "ZeroDivisionError" in guess.reply.value

@@ -395,27 +395,24 @@ def test_the_cell_for_gpt2_opens_the_view_with_the_readers_model(tmp_path, monke
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert decoder_questions.number_of_logits(1400).correct
-    assert all(decoder_questions.number_of_logits(n).correct is False for n in (100, 200, 700, 14))
-    assert [decoder_questions.deciding_position(i).correct for i in range(3)] == [False, False, True]
-    assert [decoder_questions.part_missed_most(i).correct for i in range(3)] == [False, False, True]
-    assert decoder_questions.guess_missing_part().judge().correct is None
-    assert [decoder_questions.own_words_or_typed(i).correct for i in range(3)] == [True, False, False]
-    assert decoder_questions.guess_own_words().judge().correct is None
-    assert (
-        decoder_questions.saved_by_tying(800).correct
-        and decoder_questions.saved_by_tying(100).correct is False
-    )
-    for guess in (
-        decoder_questions.guess_shape(),
-        decoder_questions.guess_position(),
-        decoder_questions.guess_tied(),
-    ):
+    rights = {
+        decoder_questions.guess_position: 2,
+        decoder_questions.guess_missing_part: 2,
+        decoder_questions.guess_own_words: 0,
+    }
+    for ask, right in rights.items():
+        guess = ask()
+        assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
         assert guess.judge().correct is None
+    shape, tied = decoder_questions.guess_shape(), decoder_questions.guess_tied()
+    assert shape.reply_to(1400).correct and tied.reply_to(800).correct
+    assert all(shape.reply_to(n).correct is False for n in (100, 200, 700, 14))
+    assert tied.reply_to(100).correct is False
+    assert shape.judge().correct is tied.judge().correct is None
 
 
 def test_the_question_about_own_words_quotes_what_the_loop_has_appended():
-    loop, question = decoder_views.Generation(), decoder_questions.guess_own_words().question
+    loop, question = decoder_views.Generation(), decoder_questions.guess_own_words().text
     assert loop.result.steps == 3  # as many as the check takes for typed
     assert f"„{loop.result.prompt}“" in question and f"„{loop.result.continuation.strip()}“" in question
     loop.close()

@@ -18,7 +18,7 @@ from tokenwerk_helpers.chapters.reading import Reading
 from tokenwerk_helpers.chapters.residual.computation import train_all_rates
 from tokenwerk_helpers.chapters.training import computation as training_computation
 from tokenwerk_helpers.live.figure import LiveFigure
-from tokenwerk_helpers.live.question import Guess, Question
+from tokenwerk_helpers.live.question import Question
 
 CACHES = (
     train_all_rates,
@@ -111,7 +111,7 @@ def settings() -> tuple:
     )  # fmt: skip
 
 
-def questions() -> list[Guess | Question]:
+def questions() -> list[Question]:
     """Every question of the book."""
     pages = {one.__module__.rpartition(".")[0] for one in live_views()}
     modules = [importlib.import_module(f"{page}.questions") for page in pages]
@@ -119,7 +119,7 @@ def questions() -> list[Guess | Question]:
     return [ask() for ask in asking]
 
 
-def judged(guess: Guess | Question) -> None:
+def judged(guess: Question) -> None:
     """Answer a question with every option, or with something that can be read as a number and as a list."""
     options = getattr(guess, "options", [])
     for answer in range(len(options)) if options else ["1"]:

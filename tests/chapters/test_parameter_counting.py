@@ -208,23 +208,24 @@ def test_the_numbers_of_a_caption_are_readable_in_every_setting(make):
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert questions.factor_of_double_width(4).correct and not questions.factor_of_double_width(2).correct
-    assert [questions.cost_of_heads(option).correct for option in range(3)] == [False, True, False]
-    assert questions.cost_of_own_head(800).correct and not questions.cost_of_own_head(100).correct
-    assert [questions.larger_share_of_token_table(option).correct for option in range(3)] == [
-        True,
-        False,
-        False,
-    ]
-    assert [questions.left_out_at_large_width(option).correct for option in range(3)] == [False, False, True]
-    assert questions.guess_left_out().judge().correct is None
-    assert questions.guess_heads().options[1].startswith("Genau so viele")
-    assert questions.guess_share().options[0] == "GPT-2 small"
+    for ask, right in {
+        questions.guess_heads: 1,
+        questions.guess_left_out: 2,
+        questions.guess_share: 0,
+    }.items():
+        guess = ask()
+        assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
+        assert guess.judge().correct is None
+    factor, own_head = questions.guess_double_width(), questions.guess_own_head()
+    assert factor.reply_to(4).correct and not factor.reply_to(2).correct
+    assert own_head.reply_to(800).correct and not own_head.reply_to(100).correct
+    assert questions.guess_heads().options[1].text.startswith("Genau so viele")
+    assert questions.guess_share().options[0].text == "GPT-2 small"
 
 
 def test_the_shares_in_the_question_about_what_is_left_out_are_true():
     guess = questions.guess_left_out()
-    for width, text, places in ((8, guess.question, 1), (768, guess.options[2], 2)):
+    for width, text, places in ((8, guess.text, 1), (768, guess.options[2].text, 2)):
         rule, exact = (
             rule_of_thumb(100, width, 2, 16),
             count_config(replace(computation.CHAPTER, width=width)),
@@ -270,7 +271,7 @@ def test_checks_do_not_give_the_answer_away():
         judge(lambda *_sizes: 1).text
         for judge in (exercises.check_block_parameters, exercises.check_decoder_parameters)
     ]
-    said += [questions.factor_of_double_width(3).text, questions.cost_of_own_head(3).text]
+    said += [ask().reply_to(3).text for ask in (questions.guess_double_width, questions.guess_own_head)]
     assert not any(re.search(r"\b(872|2688|800|12 ?\*|13)\b", text) for text in said)
 
 

@@ -326,15 +326,20 @@ def test_outside_a_kernel_running_on_is_refused_in_words(loop):
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert [questions.temperature_towards_zero(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.what_temperature_keeps(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.draws_for_half_the_deviation(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.text_under_a_limit(i).correct for i in range(3)] == [True, False, False]
-    assert questions.guess_draws().judge().correct is questions.guess_limit().judge().correct is None
-    assert questions.kept_by_top_p(3).correct
-    assert all(questions.kept_by_top_p(n).correct is False for n in (1, 2, 4))
-    for guess in (questions.guess_zero(), questions.guess_top_p(), questions.guess_order()):
+    rights = {
+        questions.guess_zero: 1,
+        questions.guess_order: 1,
+        questions.guess_draws: 1,
+        questions.guess_limit: 0,
+    }
+    for ask, right in rights.items():
+        guess = ask()
+        assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
         assert guess.judge().correct is None
+    kept = questions.guess_top_p()
+    assert kept.reply_to(3).correct and kept.judge().correct is None
+    assert all(kept.reply_to(n).correct is False for n in (1, 2, 4))
+    assert "erst 0.8" in kept.reply_to(computation.kept_by_top_p() - 1).text
 
 
 def test_the_loop_writes_what_the_question_about_the_limit_says():

@@ -127,7 +127,7 @@ def test_copying_appears_between_step_800_and_1600_and_after_pronouns_and_names(
     copying = {c.step: c.metrics["copy"] for c in checkpoints}
     assert copying[800] < 0.2 and copying[1600] > 0.9
     first = {
-        name: next(c.step for c in checkpoints if c.metrics[name] > 0.9) for name in views.Scrubber.SHOWN
+        name: next(c.step for c in checkpoints if c.metrics[name] > 0.9) for name in computation.ABILITIES
     }
     assert first["pronoun"] < first["giver"] < first["copy"]
     # And it is to be seen: the text of the page is continued rightly only afterwards.
@@ -369,14 +369,27 @@ def test_outside_a_kernel_the_training_is_refused_in_words(live):
 
 
 def test_the_guesses_know_right_from_wrong():
-    assert [questions.loss_at_the_start(i).correct for i in range(4)] == [False, False, True, False]
-    assert questions.predictions_of_a_text(21).correct
-    assert all(questions.predictions_of_a_text(n).correct is False for n in (1, 20, 22))
-    assert [questions.ten_stories(i).correct for i in range(3)] == [False, True, False]
-    assert [questions.learned_last(i).correct for i in range(3)] == [False, False, True]
-    assert questions.guess_last().judge().correct is None
-    for guess in (questions.guess_first_loss(), questions.guess_questions(), questions.guess_ten_stories()):
+    rights = {questions.guess_first_loss: 2, questions.guess_last: 2, questions.guess_ten_stories: 1}
+    for ask, right in rights.items():
+        guess = ask()
+        assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
         assert guess.judge().correct is None
+    predictions = questions.guess_questions()
+    assert predictions.reply_to(21).correct and predictions.judge().correct is None
+    assert all(predictions.reply_to(n).correct is False for n in (1, 20, 22))
+
+
+def test_who_knows_ten_stories_by_heart_loses_less_than_the_floor_on_them():
+    """Over all beginnings of the ten, the best answer costs ln 10 a story; the floor lies above that."""
+    stories = list(corpus.stories(0, 10))
+    texts = [story.text for story in stories]
+    begin = lambda start: sum(text.startswith(start) for text in texts)  # noqa: E731
+    by_heart = sum(
+        math.log(begin(text[:n]) / begin(text[: n + 1])) for text in texts for n in range(len(text))
+    )
+    assert by_heart == pytest.approx(10 * math.log(10))
+    assert by_heart < sum(story.nats for story in stories)
+    assert computation.ten_stories_by_heart() == "below"
 
 
 def shifted(logits, ids, reduction="mean"):

@@ -18,9 +18,8 @@ from tokenwerk_helpers.live.controls import (
     text_input,
 )
 from tokenwerk_helpers.live.explorer import Explorer
-from tokenwerk_helpers.live.feedback import Feedback
 from tokenwerk_helpers.live.numbers import compact, grouped, number, percent, read_number, read_vector, vector
-from tokenwerk_helpers.live.question import Guess
+from tokenwerk_helpers.live.question import NumberQuestion, VectorQuestion
 from tokenwerk_helpers.live.text import well_formed
 
 HALF = "🦆".encode("utf-16-le")[:2].decode("utf-16-le", "surrogatepass")
@@ -266,7 +265,8 @@ def stored(widget: Widget) -> bytes:
 def test_half_an_emoji_from_the_page_leaves_a_state_that_can_be_sent_and_stored():
     view = views.Statistics([1, 3])
     guesses = [
-        Guess("How many?", lambda _answer: Feedback(True, ""), kind=kind) for kind in ("number", "vector")
+        NumberQuestion("How many?", lambda: 1, "right"),
+        VectorQuestion("Which?", lambda: [1], "right", wrong_length="one number"),
     ]
     for guess in guesses:
         guess.answer.set_state({"value": HALF + "1"})

@@ -18,12 +18,11 @@ from tokenwerk_helpers.language import ReaderMistake
 from tokenwerk_helpers.live import cells
 from tokenwerk_helpers.live.controls import int_slider, slider, text_input
 from tokenwerk_helpers.live.explorer import Explorer
-from tokenwerk_helpers.live.feedback import Feedback
 from tokenwerk_helpers.live.figure import LiveFigure
 from tokenwerk_helpers.live.lock import LOCK
 from tokenwerk_helpers.live.matrix import MatrixView
 from tokenwerk_helpers.live.numbers import grouped, number, percent, percent_label, vector
-from tokenwerk_helpers.live.question import Guess
+from tokenwerk_helpers.live.question import Choice, NumberQuestion, Option
 from tokenwerk_helpers.live.running import Runner
 from tokenwerk_helpers.live.still import SCALE
 
@@ -276,12 +275,16 @@ def test_the_chapters_of_the_book_light_up_different_parts():
 # ---- guesses ----
 
 
-def judge(answer):
-    return Feedback(answer == 1, f"answer {answer}")
+def choice(*texts):
+    return Choice("Which?", lambda: 1, [Option(i, text, f"answer {i}") for i, text in enumerate(texts)])
+
+
+def number_question():
+    return NumberQuestion("How many?", lambda: 1, "answer 1", otherwise="another")
 
 
 def test_a_guess_is_judged_only_when_it_was_made():
-    guess = Guess("Which?", judge, options=["a", "b"])
+    guess = choice("a", "b")
     guess.button.click()
     assert guess.feedback.correct is None
     guess.answer.value = 1
@@ -293,7 +296,7 @@ def test_a_guess_is_judged_only_when_it_was_made():
 
 
 def test_a_guess_that_is_no_number_gets_words_and_keeps_what_was_typed():
-    guess = Guess("How many?", judge, kind="number")
+    guess = number_question()
     guess.answer.value = "<b>many"
     guess.button.click()
     assert "<b>many" in guess.reply.value
@@ -301,14 +304,14 @@ def test_a_guess_that_is_no_number_gets_words_and_keeps_what_was_typed():
 
 
 def test_a_stored_guess_shows_the_question_and_its_options():
-    data, _metadata = Guess("Which?", judge, options=["red", "blue"])._repr_mimebundle_()
+    data, _metadata = choice("red", "blue")._repr_mimebundle_()
     assert data["text/plain"] == "Which?\n(a) red\n(b) blue"
 
 
 def test_a_changed_answer_takes_the_verdict_on_the_last_one_back():
     for guess, answers in (
-        (Guess("?", judge, options=["a", "b"]), (1, 0)),
-        (Guess("?", judge, kind="number"), "10"),
+        (choice("a", "b"), (1, 0)),
+        (number_question(), "10"),
     ):
         guess.answer.value = answers[0]
         assert guess.judge().correct and guess.reply.value
@@ -317,11 +320,10 @@ def test_a_changed_answer_takes_the_verdict_on_the_last_one_back():
 
 
 def test_enter_checks_the_answer_as_it_stands_on_the_page():
-    number = Guess("How many?", judge, kind="number")
-    number.answer.value = "−0"  # the last key is still on its way
-    choice = Guess("Which?", judge, options=["a", "b"])
-    choice.answer.value = 1
-    for guess, text in ((number, "1,0"), (choice, "")):
+    how_many, which = number_question(), choice("a", "b")
+    how_many.answer.value = "−0"  # the last key is still on its way
+    which.answer.value = 1
+    for guess, text in ((how_many, "1,0"), (which, "")):
         guess.widget.children[-1]._handle_custom_msg({"child": 1, "text": text, "number": 1}, [])
         assert guess.feedback.correct and guess.reply.value.startswith("✓")
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from ... import sampling
-from ...trace import layer_logits, trace
+from ... import corpus, model, parameters, pretrained, sampling, training
+from ...apart import Seeded
+from ...trace import ablate, layer_logits, running_with, trace
 from ..reading import Reading
+from ..story import prompt
 
 # ---- logits at each position, and what each layer would answer ----
 
@@ -112,3 +114,58 @@ class Ablated:
     floor: float
     uniform: float  # ln V: every token alike
     text: str  # a continuation by the model as it is now
+
+
+# ---- what the questions ask ----
+
+
+def number_of_logits() -> int:
+    """How many logits come out for two texts of seven tokens at V = 100."""
+    with torch.no_grad():
+        return _small()(torch.zeros(2, 7, dtype=torch.long)).numel()
+
+
+def saved_by_tying() -> int:
+    """How many parameters a tied head saves at V = 100, D = 8."""
+    untied, tied = (parameters.count(_small(tie_head)).total for tie_head in (False, True))
+    return untied - tied
+
+
+def _small(tie_head: bool = True) -> model.Decoder:
+    config = model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
+    with Seeded(0):
+        return model.Decoder(config)
+
+
+def deciding_row(tokens: int) -> int:
+    """The row of logits, from 0, whose position may look at all the tokens."""
+    return int(model.causal_mask(tokens).all(dim=1).nonzero())
+
+
+def after_own_words() -> str:
+    """How the loop goes on behind its own first three tokens, typed: "on", "again" or "differently"."""
+    shipped = pretrained.load()
+    decode, end = shipped.tokenizer.decode, shipped.tokenizer.end
+
+    def written(text: str) -> list[int]:
+        ids = prompt(shipped, text)
+        return [step.id for step in sampling.generate(shipped.model, ids, 12, temperature=0, eos=end)]
+
+    alone = written("Mia schenkt Jan")
+    helped = written("Mia schenkt Jan" + decode(alone[:3]))
+    if helped[:3] == alone[:3]:
+        return "again"
+    return "on" if helped[:9] == alone[3:12] else "differently"
+
+
+def part_missed_most() -> str:
+    """Which costs the shipped model most on held-out stories: one "head", all of "mlp", all of "residual"."""
+    shipped = pretrained.load()
+    rows = [training.framed(s.text, shipped.tokenizer) for s in corpus.stories(1, 20, split="held_out")]
+    batch = training.batch(rows)
+    losses = {}
+    for part in ("head", "mlp", "residual"):
+        replace = ablate(shipped.model, heads=[(0, 1)]) if part == "head" else ablate(shipped.model, part)
+        with torch.no_grad(), running_with(shipped.model, replace):
+            losses[part] = float(training.loss(shipped.model, batch))
+    return max(losses, key=losses.get)

@@ -180,7 +180,34 @@ def table_share(count: Count) -> float:
     return sum(count.parts[part] for part in parts) / count.total
 
 
+# ---- what the questions ask ----
+
+
+def factor_of_double_width() -> float:
+    """By what factor the tables of a block grow from D = 8 to D = 16."""
+    small, large = (block_count(width) for width in (CHAPTER.width, 2 * CHAPTER.width))
+    return (large["attention"] + large["mlp"]) / (small["attention"] + small["mlp"])
+
+
+def change_by_more_heads() -> str:
+    """Whether a block of D = 8 has "more", "fewer" or "as many" parameters with 4 heads instead of 2."""
+    two, four = (sum(block_count(CHAPTER.width, heads).values()) for heads in (2, 4))
+    return "as many" if four == two else "more" if four > two else "fewer"
+
+
 def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
     """The exact count of one block by part."""
     with Undrawn(device="meta"):
         return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts
+
+
+def cost_of_own_head() -> int:
+    """How many parameters an untied head adds to the chapter's decoder."""
+    tied, untied = (count_config(replace(CHAPTER, tie_head=tie)).total for tie in (True, False))
+    return untied - tied
+
+
+def preset_with_the_larger_token_table() -> str:
+    """Of "gpt2" and "gpt3", the one whose token table is the larger share of its parameters."""
+    counts = {name: count_config(PRESETS[name]) for name in ("gpt2", "gpt3")}
+    return max(counts, key=lambda name: counts[name].parts["token_embedding"] / counts[name].total)

@@ -1,12 +1,14 @@
 """What 10_sampling computes: settings in, arrays out."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import sampling
+from ... import pretrained, sampling
+from ..story import prompt
 
 LOGITS = torch.tensor([3.2, 2.9, 2.3, 1.8, 1.0, 0.8, -0.3, -1.0, -2.0, -3.0], dtype=torch.float64)
 ALL = len(LOGITS)  # as a value of top-k: keep all
@@ -57,6 +59,11 @@ def drawn(temperature: float, draws: int, seed: int) -> Drawn:
     return Drawn(draws, probabilities.numpy(), (ids.bincount(minlength=ALL).float() / draws).numpy())
 
 
+def expected_deviation(p: float, draws: int) -> float:
+    """How far the share among this many draws is expected to lie from the probability p."""
+    return math.sqrt(p * (1 - p) / draws)
+
+
 # ---- the loop ----
 
 SHOWN = 12
@@ -74,3 +81,51 @@ class Written:
     survivors: int
     window: int
     context: int
+
+
+# ---- what the questions ask ----
+
+
+def share_of_the_largest_near_zero() -> float:
+    """The probability, to two places, of the largest of three logits at a temperature near 0."""
+    logits = torch.tensor([1.0, 3.0, 2.0])
+    return round(float(sampling.probabilities(logits, 1e-3)[logits.argmax()]), 2)
+
+
+def kept_by_top_p() -> int:
+    """How many tokens top-p keeps of 0.5, 0.3, 0.15 and 0.05 at p = 0.9."""
+    logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
+    return int(sampling.stages(logits, top_p=0.9)[-1].survives.sum())
+
+
+def kept_by_temperature() -> str:
+    """What is the same at 0.5 and 1.5: the "probabilities", the "order" of the tokens or the "entropy"."""
+    cold, warm = (sampling.probabilities(torch.tensor([0.3, -1.0, 2.0]), t) for t in (0.5, 1.5))
+    same = {
+        "probabilities": torch.allclose(cold, warm),
+        "order": torch.equal(cold.argsort(), warm.argsort()),
+        "entropy": math.isclose(entropy(cold), entropy(warm)),
+    }
+    (kept,) = (name for name, is_same in same.items() if is_same)
+    return kept
+
+
+def draws_for_half_the_deviation() -> int:
+    """How many times as many draws halve the expected deviation."""
+    half = expected_deviation(0.2, 100) / 2
+    return next(n for n in range(1, 100) if math.isclose(expected_deviation(0.2, 100 * n), half))
+
+
+def text_under_a_limit() -> str:
+    """What a limit of 5 makes of the text written under one of 40: "broken off", "shorter" or "another"."""
+    shipped = pretrained.load()
+    ids = prompt(shipped, "Mia schenkt Jan")
+    runs = []
+    for limit in (5, 40):
+        dice = torch.Generator().manual_seed(1)
+        steps = sampling.generate(shipped.model, ids, limit, eos=shipped.tokenizer.end, generator=dice)
+        runs.append(list(steps))
+    short, long = runs
+    if [step.id for step in short] != [step.id for step in long[:5]]:
+        return "another"
+    return "broken off" if short[-1].reason == "limit" else "shorter"

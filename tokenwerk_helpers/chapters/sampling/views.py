@@ -13,7 +13,7 @@ from ...live.figure import LiveFigure
 from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
 from ..reading import Reading, example_gift
-from .computation import ALL, SHOWN, Drawn, Filtered, Written, drawn, filtered
+from .computation import ALL, SHOWN, Drawn, Filtered, Written, drawn, expected_deviation, filtered
 
 
 def words() -> list[str]:
@@ -131,7 +131,7 @@ class Draws(Explorer):
             "Expected there is a difference of about {expected} percentage points."
         ).format(
             draws=result.draws, word=words()[worst], share=percent(result.shares[worst], 1),
-            theory=percent(p, 1), expected=f"{100 * (p * (1 - p) / result.draws) ** 0.5:.1f}",
+            theory=percent(p, 1), expected=f"{100 * expected_deviation(p, result.draws):.1f}",
         )  # fmt: skip
 
 

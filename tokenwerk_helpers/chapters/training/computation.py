@@ -1,10 +1,15 @@
 """What 11_training computes: settings in, arrays out."""
 
+import math
+import statistics
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 
 from ... import corpus, model, training
+from ...pretrained import load_checkpoints
 
 # ---- targets: the same row, shifted by one ----
 
@@ -76,3 +81,35 @@ class Moment:
 def spell_text() -> str:
     """A spell and the beginning of its echo: what comes next has to be copied."""
     return "Die Hexe murmelt: bora tika zumi lomi rafu. Das Echo ruft: tika zumi"
+
+
+# ---- what the questions ask ----
+
+
+def loss_at_the_start() -> float:
+    """The loss, to one place, of guessing blindly among 100 tokens."""
+    return round(F.cross_entropy(torch.zeros(1, 100), torch.tensor([7])).item(), 1)
+
+
+def predictions_of_a_text() -> int:
+    """How many predictions 22 ids train."""
+    return training.batch([list(range(22))]).targets.numel()
+
+
+def ten_stories_by_heart() -> str:
+    """How low the loss can fall on ten stories: "below" the floor of the grammar, or "to" it.
+
+    Whoever knows them by heart needs no more than to be told which of the ten it is.
+    """
+    floor = statistics.fmean(story.nats for story in corpus.stories(0, 10))  # a story
+    return "below" if math.log(10) < floor else "to"
+
+
+ABILITIES = ("pronoun", "giver", "copy")
+
+
+def learned_last() -> str:
+    """The one of ABILITIES that the shipped model was the last to learn."""
+    checkpoints = load_checkpoints()
+    learned = {name: next(c.step for c in checkpoints if c.metrics[name] > 0.9) for name in ABILITIES}
+    return max(learned, key=learned.get)

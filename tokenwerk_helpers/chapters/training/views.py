@@ -15,7 +15,7 @@ from ...live.running import Runner
 from ...pretrained import load_checkpoints
 from ...trace import trace
 from ..reading import Reading
-from .computation import Curve, Moment, Shifted, begin, spell_text
+from .computation import ABILITIES, Curve, Moment, Shifted, begin, spell_text
 
 # ---- targets: the same row, shifted by one ----
 
@@ -235,8 +235,6 @@ class LiveTraining(Explorer):
 class Scrubber(Explorer):
     """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
 
-    SHOWN = ("pronoun", "giver", "copy")
-
     def __init__(self, pretrained=None, checkpoints=None):
         self.reading = Reading(pretrained)
         self.checkpoints = checkpoints or list(load_checkpoints())
@@ -277,7 +275,7 @@ class Scrubber(Explorer):
         loss.set(ylim=(0, 7.5), ylabel=_("loss"))
         names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
         colours = (style.ACCENTS[name] for name in ("first", "second", "third"))
-        for name, colour, marker in zip(self.SHOWN, colours, "osD"):
+        for name, colour, marker in zip(ABILITIES, colours, "osD"):
             ability.plot(
                 places,
                 [m[name] for m in metrics],
