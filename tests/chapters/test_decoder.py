@@ -128,15 +128,15 @@ def test_a_click_on_a_row_becomes_the_position_seen_from(next_token):
     next_token.reset()
 
 
-def test_a_shorter_text_is_shown_once_and_leaves_the_position_that_was_chosen(next_token):
+def test_a_shorter_text_is_shown_once_and_a_position_beyond_it_becomes_its_last(next_token):
     next_token.reset()
     next_token.set(position=8)
     with patch.object(next_token, "compute", wraps=next_token.compute) as compute:
         next_token.set(text="Die Ente")
         assert compute.call_count == 1
-    assert next_token.result.position == 2 and next_token.settings["position"] == 8
+    assert next_token.result.position == 2 and next_token.settings["position"] == 3
     next_token.set(text=next_token.reading.tokenizer.decode(range(300, 320)))
-    assert next_token.result.position == 7
+    assert next_token.result.position == 2
     next_token.logits.selected = 4  # and a click still counts
     assert next_token.settings["position"] == 5
     next_token.reset()

@@ -236,13 +236,13 @@ def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     ).correct
 
 
-def test_a_shorter_sentence_does_not_drag_the_slider_along_but_a_click_moves_it():
+def test_a_place_beyond_a_shorter_sentence_becomes_its_last_and_a_click_moves_it():
     heads = views.Heads()
     before = heads.settings["query"]
-    text = heads.settings["text"]
-    heads.set(text="Eine Ente")
-    assert heads.result.query < before - 1 and heads.settings["query"] == before
-    heads.set(text=text)
+    heads.set(text="Eine Ente lacht")
+    last = len(heads.result.labels)
+    assert last < before and heads.settings["query"] == heads.result.query + 1 == last
+    heads.reset()
     assert heads.result.query == before - 1
     heads.matrix.selected = 3
     assert heads.settings["query"] == 4 and heads.result.query == 3
