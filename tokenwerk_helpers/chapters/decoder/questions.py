@@ -7,14 +7,15 @@ from .computation import after_own_words, deciding_row, number_of_logits, part_m
 
 def guess_shape() -> NumberQuestion:
     """The shape of the logits."""
-    not_just_the_last = _("The head answers at every position, not just at the last.")
     return NumberQuestion(
         _("Two texts of seven tokens each go in, the vocabulary has 100 entries. How many logits come out?"),
         truth=number_of_logits,
         right=_("Right: 2 texts, 7 positions, 100 logits at each: the shape is (2, 7, 100)."),
         mistakes=[
-            Mistake(100, not_just_the_last),
-            Mistake(200, not_just_the_last),
+            Mistake(
+                lambda answer: answer in (100, 200),
+                _("The head answers at every position, not just at the last."),
+            ),
             Mistake(700, _("That is one of the two texts.")),
         ],
         otherwise=_("Texts times positions times vocabulary."),
