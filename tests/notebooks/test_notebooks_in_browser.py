@@ -230,8 +230,11 @@ class Visit:
     def click(self, canvas: Locator) -> None:
         canvas.scroll_into_view_if_needed()
         size = canvas.bounding_box()
-        canvas.click(position={"x": size["width"] / 2, "y": size["height"] / 2})
-        if settled(self.explorer)["picture"] == self.now["picture"]:
+        middle = {"x": size["width"] / 2, "y": size["height"] / 2}
+        canvas.hover(position=middle)  # which is to be seen too
+        pointed = settled(self.explorer)
+        canvas.click(position=middle)
+        if settled(self.explorer)["picture"] == pointed["picture"]:
             self.note("cells", "a click on a cell leaves the picture")
         self.reset("a click on a cell")
 
