@@ -91,6 +91,13 @@ def test_code_cells_are_short():
     assert [one for one in every_cell("code") if len(one[1].splitlines()) > 24] == []
 
 
+def test_a_page_that_goes_backwards_switches_gradients_on_at_its_head():
+    """A reader may have switched them off: where gradients are the subject, the page asks for them."""
+    backwards = {page for page, source in every_cell("code") if "backward()" in source}
+    heads = {path.stem: cells(path, "code")[0] for path in NOTEBOOKS}
+    assert {page for page, head in heads.items() if "torch.set_grad_enabled(True)" in head} == backwards != set()
+
+
 def test_quotation_marks_are_german():
     prose = [(page, without_code_and_formulas(source)) for page, source in every_cell("markdown")]
     assert [one for one in prose if '"' in one[1] or "”" in one[1]] == []
