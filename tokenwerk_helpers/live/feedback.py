@@ -46,3 +46,8 @@ def right(text: str) -> Feedback:
 def wrong(text: str) -> Feedback:
     """Feedback for a wrong answer: which property is broken."""
     return Feedback(False, text)
+
+
+def nearest(options: Sequence[float], value: float) -> int:
+    """Which option, counted from 0, comes closest to the measured value."""
+    return min(range(len(options)), key=lambda option: abs(options[option] - value))
