@@ -102,7 +102,7 @@ VBox([control, view])
 DECODER = """
 from tokenwerk_helpers.chapters import decoder
 view_of_text = decoder.NextToken(text={text!r})
-view_of_text.set(position=64)  # seen from the last token, whatever is typed
+view_of_text.set(position=64)  # seen from the last token: the slider ends there
 view_of_text
 """
 
@@ -206,7 +206,8 @@ def cases() -> list[Case]:
     for size in SIZES:
         found.append(Case(f"interact T={size}", INTERACT_MATRIX.format(size=size, printed=size in PRINTED)))
     found.append(Case("interact figure", INTERACT_FIGURE))
-    return [*found, Case("decoder explorer", DECODER.format(text=sentence(TOKENS)), keys=("a", "e"))]
+    text = sentence(TOKENS)[:-1] + "e"  # as many tokens with either letter: the last stays the last
+    return [*found, Case("decoder explorer", DECODER.format(text=text), keys=("a", "e"))]
 
 
 def sentence(tokens: int) -> str:
