@@ -6,8 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.embeddings import computation, exercises, questions, views
@@ -132,6 +133,79 @@ def test_too_many_bytes_get_words_and_the_picture_stays(merges):
     merges.set(text="ü" * 60)
     assert merges.error is None and merges.result.byte_count == 120
     merges.reset()
+
+
+# ---- who stands beside whom in the token table ----
+
+
+@given(
+    arrays(np.float32, st.tuples(st.integers(4, 9), st.integers(3, 6)), elements=st.floats(-4, 4, width=16))
+)
+def test_the_principal_axes_are_those_of_the_covariance(rows):
+    values, vectors = np.linalg.eigh(np.cov(rows.astype(float), rowvar=False, bias=True))
+    assume(
+        0.01 < values[-2] < 0.7 * values[-1] and values[-3] < 0.7 * values[-2]
+    )  # else no axis is the only one
+    mean, axes = computation.principal_axes(torch.tensor(rows))
+    assert np.allclose(mean, rows.mean(axis=0), atol=1e-5)
+    assert np.allclose(np.abs(vectors[:, [-1, -2]].T @ axes.numpy()), np.eye(2), atol=1e-2)
+    places = (rows - rows.mean(axis=0)) @ axes.numpy()
+    assert all(places[np.abs(places[:, axis]).argmax(), axis] > 0 for axis in (0, 1))
+
+
+def test_the_nearest_are_those_by_hand(reading):
+    table = reading.model.token_embedding.weight.detach()
+    rows = table.double().numpy()
+    found = computation.nearest(table, 300, 5)
+    alike = rows @ rows[300] / np.linalg.norm(rows, axis=1) / np.linalg.norm(rows[300])
+    assert [row for row, _alike in found] == [row for row in np.argsort(-alike) if row != 300][:5]
+    assert np.allclose([value for _row, value in found], [alike[row] for row, _alike in found], atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def neighbours():
+    view = views.Neighbours()
+    yield view
+    view.close()
+
+
+def test_the_map_holds_its_axes_still_while_the_training_moves(neighbours):
+    neighbours.set(word="Ente", group="nouns")
+    steps = neighbours.controls["step"].options
+    plane = neighbours.plane.get_xlim()
+    last = neighbours.map.tables[steps[-1]].double().numpy()  # (N, D)
+    shown = np.array([word.kind in computation.NOUNS for word in neighbours.map.words])
+    for step in (steps[0], steps[4], steps[-1]):
+        neighbours.set(step=step)
+        centred = neighbours.map.tables[step].double().numpy() - last[shown].mean(axis=0)
+        *_rest, directions = np.linalg.svd(last[shown] - last[shown].mean(axis=0))
+        assert np.allclose(np.abs(neighbours.result.places), np.abs(centred @ directions[:2].T), atol=1e-4)
+        assert neighbours.plane.get_xlim() == plane
+        places = neighbours.result.places[shown]
+        assert (np.abs(places) < plane[1]).all()
+    drawn = np.concatenate([np.transpose(dots.get_data()) for dots in neighbours.dots.values()])
+    assert sorted(map(tuple, drawn)) == sorted(map(tuple, places))
+    whole = last[shown].var(axis=0).sum()
+    assert neighbours.result.spread == pytest.approx(places.var(axis=0).sum() / whole, abs=1e-4)
+
+
+def test_a_word_is_found_whatever_its_capitals_and_any_other_is_refused_on_the_page(neighbours):
+    neighbours.set(word="ente", group="nouns", step=4000)
+    assert neighbours.map.words[neighbours.result.chosen].text == "Ente"
+    neighbours.controls["word"].value = "Auto $x$"
+    assert neighbours.message.value.startswith("„Auto $x$“ steht nicht auf der Karte.")
+    neighbours.controls["word"].value = " Fuchs "
+    assert neighbours.message.value == ""
+    assert neighbours.caption.value.endswith("5 von 5 haben das Geschlecht von „Fuchs“.")
+    assert neighbours.name.made[0].get_text() == "Fuchs"
+
+
+def test_a_word_that_is_not_on_the_map_is_marked_nowhere(neighbours):
+    neighbours.set(word="Mia", group="nouns", step=4000)
+    assert "„Mia“ selbst steht nicht darauf." in neighbours.caption.value
+    assert len(neighbours.here.get_xdata()) == 0 and not neighbours.name.made[0].get_visible()
+    neighbours.set(group="all")
+    assert "nicht darauf" not in neighbours.caption.value and neighbours.name.made[0].get_visible()
 
 
 # ---- positions ----

@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import pairwise
 
 import nbformat
+import numpy as np
 import pytest
 import torch
 
@@ -17,6 +18,7 @@ from tokenwerk_helpers.chapters.causal_mask import computation as causal_mask_co
 from tokenwerk_helpers.chapters.causal_mask import views as causal_mask_views
 from tokenwerk_helpers.chapters.decoder import computation as decoder_computation
 from tokenwerk_helpers.chapters.decoder import views as decoder_views
+from tokenwerk_helpers.chapters.embeddings import computation as embeddings_computation
 from tokenwerk_helpers.chapters.embeddings import views as embeddings_views
 from tokenwerk_helpers.chapters.mlp import views as mlp_views
 from tokenwerk_helpers.chapters.norm_placement import computation as norm_placement_computation
@@ -286,6 +288,46 @@ def test_07_something_is_filled_by_the_newest_merge_from_the_start():
     assert "Gefüllt ist, was der neueste Merge gemacht hat." in prose("07_embeddings")
     assert sum(merges.result.uses_newest) > 1
     merges.close()
+
+
+def test_07_animals_and_things_stand_beside_their_kind_and_gender_and_names_only_beside_names():
+    shipped, text = load(), prose("07_embeddings")
+    words = embeddings_computation.known_words(shipped.tokenizer)
+    table = shipped.model.token_embedding.weight.detach()[[word.id for word in words]]  # (N, D)
+    women = {"Mia", "Lea", "Ida", "Eva", "Nina", "Emma", "Anna", "Rosa", "Greta", "Lisa"}
+    alike_named, named = 0, 0
+    for place, word in enumerate(words):
+        near = [words[i] for i, _alike in embeddings_computation.nearest(table, place, 5)]
+        if word.gender or word.kind == "name":
+            assert {(one.kind, one.gender) for one in near} == {(word.kind, word.gender)}
+        if word.kind == "name":
+            alike_named += sum((one.text in women) == (word.text in women) for one in near)
+            named += len(near)
+    assert {word.kind for word in words if word.gender} == {"animal", "thing"}
+    assert "haben am Ende alle fünf Nächsten dieselbe Art und dasselbe Geschlecht" in text
+    assert alike_named / named < 0.55  # 9 of 19 by chance
+    assert "ordnen sich aber nicht nach weiblich und männlich" in text
+
+
+def test_07_masculine_and_neuter_animals_lie_over_one_another_on_the_map():
+    view = embeddings_views.Neighbours()
+    animals = {
+        gender: np.array([
+            place
+            for word, place in zip(view.result.words, view.result.places)
+            if (word.kind, word.gender) == ("animal", gender)
+        ])
+        for gender in "mfn"
+    }  # fmt: skip
+
+    def gap(one, other):
+        """How far the middles of two groups are apart, in their own width."""
+        width = max(animals[one].std(axis=0).max(), animals[other].std(axis=0).max())
+        return np.linalg.norm(animals[one].mean(axis=0) - animals[other].mean(axis=0)) / width
+
+    assert gap("m", "n") < 1 and gap("m", "f") > 4
+    assert "Männliche und sächliche Tiere liegen auf ihr übereinander" in prose("07_embeddings")
+    view.close()
 
 
 def test_07_the_tie_between_a_s_and_s_e_goes_to_the_older_left_piece():

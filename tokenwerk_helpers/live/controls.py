@@ -97,6 +97,20 @@ def text_input(label: str, value: str, placeholder: str = "") -> Line:
     )
 
 
+class SuggestingLine(widgets.Combobox):
+    """A line of text with a list of what may be typed."""
+
+    value = WellFormed(help="what the reader typed or chose").tag(sync=True, echo_update=False)
+
+
+def combobox(label: str, options: Sequence[str], value: str) -> SuggestingLine:
+    """A line of text the reader types, or chooses from a list."""
+    return SuggestingLine(
+        value=value, options=list(options), description=label, continuous_update=True, style=LABEL,
+        layout=widgets.Layout(width=WIDTH),
+    )  # fmt: skip
+
+
 def button(label: str, icon: str = "") -> widgets.Button:
     """A button; connect it with `button.on_click(explorer.guarded(action))`."""
     return widgets.Button(description=label, icon=icon, layout=widgets.Layout(width="auto"))

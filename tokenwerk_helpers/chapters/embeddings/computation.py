@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import sampling
+from ... import corpus, sampling
 from ...apart import Seeded
 from ...model import CausalSelfAttention, Config, Decoder
+from ...pretrained import load
 from ...tokenizer import Tokenizer, learn
 from ...trace import trace
 
@@ -48,6 +51,110 @@ def first_merge(words: Mapping[str, int]) -> tuple[str, str]:
     """The pair that is merged first; words: word -> how often it occurs."""
     first = next(learn(words))
     return first.left.decode(), first.right.decode()
+
+
+# ---- who stands beside whom in the token table ----
+
+KINDS = ("animal", "animals", "thing", "name", "spell")
+NOUNS = ("animal", "thing")  # one of them, so that its gender shows
+
+
+class Word(NamedTuple):
+    """A word of the stories that is one token, with its kind and, for a noun in the singular, its gender."""
+
+    text: str
+    id: int
+    kind: str
+    gender: str = ""
+
+
+def known_words(tokenizer: Tokenizer) -> list[Word]:
+    """The animals, things, names and spell words of the grammar that are a single token inside a text."""
+    candidates = [
+        *((noun.word, "animal", noun.gender) for noun in corpus.ANIMALS),
+        *((noun.plural, "animals", "") for noun in corpus.ANIMALS),
+        *((noun.word, "thing", noun.gender) for noun in corpus.OBJECTS),
+        *((name, "name", "") for name in corpus.NAMES),
+        *((word, "spell", "") for word in corpus.SPELL_WORDS),
+    ]
+    encoded = [(text, tokenizer.encode(f" {text}"), kind, gender) for text, kind, gender in candidates]
+    return [Word(text, ids[0], kind, gender) for text, ids, kind, gender in encoded if len(ids) == 1]
+
+
+def principal_axes(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean of the rows and the two directions in which they differ most: (N, D) -> (D,), (D, 2).
+
+    Principal component analysis: the first right singular vectors of the centred rows. Each axis points to
+    where the row that lies farthest out has a positive coordinate.
+    """
+    mean = rows.mean(dim=0)
+    _u, _s, directions = torch.linalg.svd(rows - mean, full_matrices=False)
+    axes = directions[:2].T  # (D, 2)
+    places = (rows - mean) @ axes  # (N, 2)
+    farthest = places.gather(0, places.abs().argmax(dim=0, keepdim=True))[0]  # (2,)
+    return mean, axes * farthest.sign()
+
+
+def nearest(table: Tensor, row: int, count: int) -> list[tuple[int, float]]:
+    """The rows most alike to one row (cosine), best first, without itself: (N, D) -> `count` pairs."""
+    alike = likeness(table, row)
+    alike[row] = -torch.inf
+    best = alike.topk(count)
+    return list(zip(best.indices.tolist(), best.values.tolist()))
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """A word, its nearest, and the place of every word on the map, at one step of the training."""
+
+    step: int
+    words: list[Word]
+    places: np.ndarray  # (N, 2)
+    shown: np.ndarray  # (N,) boolean: is the word on the map?
+    chosen: int
+    nearest: list[tuple[int, float]]
+    reach: float  # how far out any of the shown words lies at any step
+    spread: float  # how much of all differences between the shown words the two axes show
+
+
+class WordMap:
+    """The words of the stories at every step of the training, on axes that hold still."""
+
+    def __init__(self, words: list[Word], tables: Mapping[int, Tensor]):
+        ids = [word.id for word in words]
+        self.words = words
+        self.tables = {step: table.detach()[ids].float() for step, table in tables.items()}  # (N, D) each
+        self._map = cache(self._map_of)  # of two choices of kinds
+
+    def around(self, chosen: int, step: int, kinds: tuple[str, ...], count: int) -> Neighbourhood:
+        """One word and those nearest to it among all words, with the map of these kinds."""
+        shown, places, reach = self._map(kinds)
+        table, places = self.tables[step], places[step]
+        total = table[shown].var(dim=0, correction=0).sum()
+        spread = places[shown].var(dim=0, correction=0).sum() / total
+        return Neighbourhood(
+            step, self.words, places.numpy(), shown.numpy(), chosen, nearest(table, chosen, count),
+            reach, spread.item(),
+        )  # fmt: skip
+
+    def _map_of(self, kinds: tuple[str, ...]) -> tuple[Tensor, dict[int, Tensor], float]:
+        """Which words are shown, where all lie at each step, and how far out a shown one lies at most.
+
+        On the principal axes that the shown words have at the end of the training: (N,), (N, 2) a step.
+        """
+        shown = torch.tensor([word.kind in kinds for word in self.words])
+        mean, axes = principal_axes(self.tables[max(self.tables)][shown])
+        places = {step: (table - mean) @ axes for step, table in self.tables.items()}
+        return shown, places, max(place[shown].abs().max().item() for place in places.values())
+
+
+def kinds_of_nearest(text: str, count: int = 5) -> set[tuple[str, str]]:
+    """Kind and gender of the words nearest to this one in the shipped model's table."""
+    shipped = load()
+    words = known_words(shipped.tokenizer)
+    table = shipped.model.token_embedding.weight.detach()[[word.id for word in words]]  # (N, D)
+    chosen = next(place for place, word in enumerate(words) if word.text == text)
+    return {(words[i].kind, words[i].gender) for i, _alike in nearest(table, chosen, count)}
 
 
 # ---- two tables of positions ----

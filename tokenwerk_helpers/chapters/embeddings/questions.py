@@ -8,6 +8,7 @@ from .computation import (
     as_alike,
     beyond_the_table,
     first_merge,
+    kinds_of_nearest,
     renumbered,
 )
 
@@ -49,6 +50,39 @@ def guess_merge() -> Choice:
                 _("Right: 5 times in “Hase” and 3 times in “Nase”, that is 8. No pair is more frequent."),
             ),
             Option(("N", "a"), "N + a", count),
+        ],
+    )
+
+
+def guess_neighbours() -> Choice:
+    """Which words the training puts beside one."""
+    return Choice(
+        _(
+            "Nobody has told the model what an animal is, or a gender. It has only learned to predict the "
+            "next token. Which five words have the lists most like that of “Ente” after the training?"
+        ),
+        truth=lambda: kinds_of_nearest("Ente"),
+        options=[
+            Option(
+                {("animals", "")},
+                _("“Enten” and other animals in the plural"),
+                _("What is the same after “Ente” and after “Enten”: the verb, the pronoun?"),
+            ),
+            Option(
+                {("animal", "f"), ("animal", "m"), ("animal", "n")},
+                _("other animals, of whatever gender"),
+                _("Close. But what does the model have to know to write “er”, “sie” or “es” later?"),
+            ),
+            Option(
+                {("animal", "f")},
+                _("animals that are “sie”, too: Katze, Ziege, Biene"),
+                _("Right: what comes later in a story treats these words alike, and so they become alike."),
+            ),
+            Option(
+                {("thing", "f")},
+                _("things that are “sie”, too: Nuss, Feder, Birne"),
+                _("They share the pronoun. But a Nuss neither lives in the forest nor does it sing."),
+            ),
         ],
     )
 

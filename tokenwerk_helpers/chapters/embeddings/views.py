@@ -3,22 +3,30 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.lines import Line2D
 from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 
 from ...language import ReaderMistake, _, ngettext
 from ...live import style
-from ...live.controls import dropdown, int_slider, text_input
+from ...live.bars import LabelledBars
+from ...live.controls import combobox, dropdown, int_slider, selection_slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
-from ...live.numbers import number
+from ...live.numbers import number, percent
+from ...pretrained import load_checkpoints
 from ...tokenizer import Tokenizer
 from ..reading import Reading, example_story
 from .computation import (
+    KINDS,
+    NOUNS,
+    Neighbourhood,
     Positions,
     Split,
     Window,
+    WordMap,
+    known_words,
     likeness,
     most_alike,
     sine_table,
@@ -142,6 +150,156 @@ class Merges(Explorer):
             used = ngettext("It is used here {n} time.", "It is used here {n} times.", uses)
             return text + " " + used.format(n=uses)
         return text
+
+
+# ---- who stands beside whom in the token table ----
+
+NEAREST = 5
+MARKERS = {"animal": "o", "animals": "D", "thing": "s", "name": "^", "spell": "x"}
+GENDERS = {"m": "first", "f": "second", "n": "third"}  # the accent each is drawn in
+
+
+def word_colour(kind: str, gender: str) -> str:
+    """The colour of a word on the map: its gender, or one for all words without."""
+    return style.ACCENTS[GENDERS[gender]] if gender else style.LIGHT.soft
+
+
+class Neighbours(Explorer):
+    """The words nearest to one word in the token table, and a map of all, along the model's training."""
+
+    def __init__(self, pretrained=None, checkpoints=None):
+        reading = Reading(pretrained)
+        tables = {c.step: c.model.token_embedding.weight for c in checkpoints or load_checkpoints()}
+        self.map = WordMap(known_words(reading.tokenizer), tables)
+        self.kinds = {"all": KINDS, "nouns": NOUNS}
+        self.figure = LiveFigure(8.8, 4.4)
+        self._draw()
+        steps = sorted(tables)
+        words = [word.text for word in self.map.words]
+        controls = {
+            "word": combobox(_("word"), words, words[words.index("Ente")]),
+            "step": selection_slider(_("training step"), steps, steps[-1]),
+            "group": dropdown(
+                _("on the map"), [(_("all words"), "all"), (_("animals and things"), "nouns")], "nouns"
+            ),
+        }
+        super().__init__(controls, [[self.figure]])
+
+    def compute(self, word: str, step: int, group: str) -> Neighbourhood:
+        return self.map.around(self._place(word), step, self.kinds[group], NEAREST)
+
+    def _place(self, typed: str) -> int:
+        """Where in the list of words the typed one stands, whatever its capitals."""
+        known = [word.text.casefold() for word in self.map.words]
+        if typed.strip().casefold() in known:
+            return known.index(typed.strip().casefold())
+        text = _("“{word}” is not on the map. Choose a word of the stories, such as {examples}.")
+        raise ReaderMistake(text.format(word=typed, examples="Ente, Fuchs, Blume, Mia, bora"))
+
+    def _draw(self) -> None:
+        self.plane, side = self.figure.figure.subplots(1, 2, width_ratios=[1.45, 1])
+        self.plane.set(xticks=[], yticks=[], aspect="equal", anchor="NW")
+        self.plane.set_title(_("the map: two directions out of {width}").format(width=self.width))
+        for spine in self.plane.spines.values():
+            spine.set(visible=True, color=style.LIGHT.grid)
+        looks = dict.fromkeys((word.kind, word.gender) for word in self.map.words)
+        self.dots = {look: self._dots(*look) for look in looks}
+        self.rings, self.here = (
+            self.plane.plot(
+                [], [], "o", markersize=12, markerfacecolor="none", markeredgecolor=style.LIGHT.ink,
+                markeredgewidth=width,
+            )[0]
+            for width in (0.8, 2.2)
+        )  # fmt: skip
+        self.figure.moving(*self.dots.values(), self.rings, self.here)
+        self.name = Texts(self.figure, self.plane, ha="center", va="bottom", fontweight="bold")
+        self._draw_nearest(side)
+        self._draw_legend(side)
+
+    @property
+    def width(self) -> int:
+        """How many numbers the list of a word has."""
+        return next(iter(self.map.tables.values())).shape[1]
+
+    def _dots(self, kind: str, gender: str):
+        (dots,) = self.plane.plot(
+            [], [], MARKERS[kind], color=word_colour(kind, gender), markersize=5, markeredgewidth=1.2
+        )
+        return dots
+
+    def _draw_nearest(self, axes: Axes) -> None:
+        axes.set(xlim=(0, 1.3), ylim=(NEAREST + 4.2, -0.5), xticks=[], yticks=[])
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.set_title(_("the nearest (cosine)"))
+        self.bars = LabelledBars(
+            self.figure, axes, NEAREST, 0.72, gap=0.02, horizontal=True, color=style.ROLES["embedding"]
+        )
+
+    def _draw_legend(self, axes: Axes) -> None:
+        kinds = {
+            "animal": _("animal"), "animals": _("several animals"), "thing": _("thing"),
+            "name": _("name"), "spell": _("spell word"),
+        }  # fmt: skip
+        genders = {"m": _("masculine"), "f": _("feminine"), "n": _("neuter"), "": _("without gender here")}
+        look = {"linestyle": "none", "markersize": 5}
+        shapes = [Line2D([], [], marker=MARKERS[kind], color=style.LIGHT.ink, label=text, **look)
+                  for kind, text in kinds.items()]  # fmt: skip
+        colours = [Line2D([], [], marker="o", color=word_colour("", gender), label=text, **look)
+                   for gender, text in genders.items()]  # fmt: skip
+        below = {"loc": "lower left", "borderaxespad": 0, "handletextpad": 0.3}
+        # A second legend would take the place of the first, were that not kept as an artist.
+        axes.add_artist(axes.legend(handles=shapes, bbox_to_anchor=(0, 0), **below))
+        axes.legend(handles=colours, bbox_to_anchor=(0.52, 0), **below)
+
+    def show(self, result: Neighbourhood) -> None:
+        limit = 1.12 * result.reach
+        self.plane.set(xlim=(-limit, limit), ylim=(-limit, limit))
+        for look, dots in self.dots.items():
+            places = [
+                place
+                for word, place, shown in zip(result.words, result.places, result.shown)
+                if shown and (word.kind, word.gender) == look
+            ]
+            dots.set_data(np.array(places).reshape(-1, 2).T)
+        near = [i for i, _alike in result.nearest if result.shown[i]]
+        self.rings.set_data(result.places[near].T)
+        self._mark(result, near, limit)
+        alike = [value for _i, value in result.nearest]
+        self.bars.show(
+            [max(value, 0.0) for value in alike],
+            [f"{result.words[i].text}  {number(value)}" for i, value in result.nearest],
+        )
+        self.figure.refresh()
+
+    def _mark(self, result: Neighbourhood, near: list[int], limit: float) -> None:
+        if not result.shown[result.chosen]:
+            self.here.set_data([], [])
+            self.name.show([])
+            return
+        x, y = result.places[result.chosen]
+        self.here.set_data([x], [y])
+        # Above the rings that stand close by.
+        close = [i for i in near if np.abs(result.places[i] - (x, y)).max() < 0.2 * limit]
+        top = max([y, *result.places[close, 1]]) + 0.06 * limit
+        name = {"x": x, "y": top, "text": result.words[result.chosen].text, "color": style.LIGHT.ink}
+        self.name.show([name])
+
+    def sentence(self, result: Neighbourhood) -> str:
+        chosen = result.words[result.chosen]
+        *some, last = (f"{result.words[i].text} ({number(alike)})" for i, alike in result.nearest)
+        text = _(
+            "Step {step}: nearest to “{word}” are {some} and {last}. The map shows {spread} of all "
+            "differences between its words."
+        ).format(step=result.step, word=chosen.text, some=", ".join(some), last=last,
+                 spread=percent(result.spread))  # fmt: skip
+        if not result.shown[result.chosen]:
+            text += " " + _("“{word}” itself is not on it.").format(word=chosen.text)
+        if not chosen.gender:
+            return text
+        same = sum(result.words[i].gender == chosen.gender for i, _alike in result.nearest)
+        return text + " " + _("{same} of the {count} have the gender of “{word}”.").format(
+            same=same, count=len(result.nearest), word=chosen.text
+        )  # fmt: skip
 
 
 # ---- two tables of positions ----
