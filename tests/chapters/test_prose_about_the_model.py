@@ -7,6 +7,7 @@ trained anew.
 import re
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import nbformat
 import numpy as np
@@ -28,9 +29,10 @@ from tokenwerk_helpers.chapters.self_attention import computation as self_attent
 from tokenwerk_helpers.chapters.self_attention import questions as self_attention_questions
 from tokenwerk_helpers.chapters.self_attention import views as self_attention_views
 from tokenwerk_helpers.chapters.training import computation as training_computation
-from tokenwerk_helpers.corpus import NAMES, stories
+from tokenwerk_helpers.chapters.training import views as training_views
+from tokenwerk_helpers.corpus import NAMES, SPELL_WORDS, stories
 from tokenwerk_helpers.live.numbers import number, percent
-from tokenwerk_helpers.pretrained import load, load_checkpoints
+from tokenwerk_helpers.pretrained import Checkpoint, load, load_checkpoints
 from tokenwerk_helpers.tools import retrain
 from tokenwerk_helpers.tools.abilities import ABILITIES, places
 from tokenwerk_helpers.tools.refresh import NOTEBOOKS
@@ -404,3 +406,48 @@ def test_11_all_seeds_can_the_same_and_the_shipped_one_reads_most_clearly():
     assert all(one[ability] > 0.99 for one in tried.values() for ability in ("pronoun", "giver", "copy"))
     assert "Seine Köpfe lassen sich im Mittel am klarsten lesen" in prose("11_training")
     assert max(tried, key=lambda seed: retrain.clarity(tried[seed])) == str(load().about["seed"])
+
+
+def test_11_two_hundred_spells_are_copied_and_one_word_further_on_if_the_first_head_reads_so():
+    shipped, text, dice = load(), prose("11_training"), Random(0)
+    last, heads = Checkpoint(0, shipped.model, {}), training_computation.copying_heads(shipped)
+    copied = moved = 0
+    for _ in range(200):
+        spell = dice.sample(SPELL_WORDS, 5)
+        at = dice.randrange(1, 4)  # the echo has come to this word
+
+        echo = " ".join(spell[1 : at + 1])
+        both = [
+            [
+                shipped.tokenizer.start,
+                *shipped.tokenizer.encode(f"Die Hexe murmelt: {words}. Das Echo ruft: {echo}"),
+            ]
+            for words in (" ".join(spell), " ".join([spell[-1], *spell[:-1]]))
+        ]
+        plain, fed = (
+            training_computation.circuit(last, shipped.tokenizer, *both, change, heads).following[0][0]
+            for change in ("none", "exchanged")
+        )
+        copied += plain == f"␣{spell[at + 1]}"
+        moved += fed == ([*(f"␣{word}" for word in spell), "."])[at + 2]
+    assert copied == 200 and moved >= 190
+    assert (
+        "mit 200 gewürfelten Zaubersprüchen" in text
+        and "Unverändert schreibt das Modell immer richtig ab" in text
+    )
+    assert "so schreibt es fast immer das Wort, das um eins weiter steht" in text
+
+
+def test_11_the_first_of_the_two_heads_begins_to_look_back_between_steps_800_and_1200():
+    view = training_views.TwoHeads()
+    back = {}
+    for step in view.checkpoints:
+        view.set(step=step)
+        back[step] = view.result.first[np.arange(6, 10), np.arange(5, 9)].mean()  # within the spell
+    assert 0.15 < back[800] < 0.25 and back[1200] > 0.5
+    sentence = (
+        "Bei Schritt 800 gibt der erste Kopf dem Wort davor im Zauberspruch etwa ein Fünftel seines Gewichts, "
+        "bei Schritt 1200 mehr als die Hälfte."
+    )
+    assert sentence in prose("11_training")
+    view.close()

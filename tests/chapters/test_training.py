@@ -8,10 +8,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tokenwerk_helpers import corpus, training
+from tokenwerk_helpers import corpus, model, training
 from tokenwerk_helpers.chapters.training import computation, exercises, questions, views
 from tokenwerk_helpers.live.numbers import percent
 from tokenwerk_helpers.pretrained import load_checkpoints
+from tokenwerk_helpers.trace import trace
 
 ODD = "Ein $\\frac$ & <b>Jan</b> 🦆 $"
 
@@ -162,6 +163,114 @@ def test_every_control_moves_the_scrubber_and_any_text_is_read(scrubber):
     scrubber.set(text="die Ente " * 200)
     assert "Kürze den Text" in scrubber.message.value
     scrubber.reset()
+
+
+# ---- two heads in a row ----
+
+
+@pytest.fixture(scope="module")
+def two_heads():
+    view = views.TwoHeads()
+    yield view
+    view.close()
+
+
+def ids_of(tokenizer, text):
+    return [tokenizer.start, *tokenizer.encode(text)]
+
+
+def by_hand(decoder, ids, other, first, second):
+    """The logits at the end, block by block: only the second head's keys are told of the other text."""
+    attention = decoder.blocks[first.block].attn
+    x = decoder.token_embedding(ids) + decoder.position_embedding(torch.arange(ids.shape[1]))
+    stream = decoder.blocks[0].norm1(x)
+    parts = [model.split_heads(layer(stream), 4) for layer in (attention.q, attention.k, attention.v)]
+    context, _weights = model.attention(*parts, model.causal_mask(ids.shape[1]))
+    elsewhere = trace(decoder, other)[f"blocks.{first.block}.attn.context"]
+    exchanged = torch.cat(
+        [elsewhere[:, i : i + 1] if i == first.head else context[:, i : i + 1] for i in range(4)], dim=1
+    )
+
+    def after_the_first_block(context):
+        u = x + attention.out(model.merge_heads(context))
+        return u + decoder.blocks[0].mlp(decoder.blocks[0].norm2(u))
+
+    block, own = decoder.blocks[second.block], after_the_first_block(context)
+    q, k, v = (layer(block.norm1(own)) for layer in (block.attn.q, block.attn.k, block.attn.v))
+    told = block.attn.k(block.norm1(after_the_first_block(exchanged)))
+    here = torch.arange(k.shape[-1]) // (k.shape[-1] // 4) == second.head
+    k = torch.where(here, told, k)
+    q, k, v = (model.split_heads(part, 4) for part in (q, k, v))
+    mixed, weights = model.attention(q, k, v, model.causal_mask(ids.shape[1]))
+    u = own + block.attn.out(model.merge_heads(mixed))
+    logits = decoder.head(decoder.final_norm(u + block.mlp(block.norm2(u))))
+    return logits[0, -1], weights[0, second.head]
+
+
+@torch.no_grad()
+def test_only_the_keys_of_the_second_head_are_told_of_the_other_text(two_heads):
+    tokenizer, heads = two_heads.reading.tokenizer, two_heads.heads
+    text, other = computation.spell_text(), computation.rotated_spell_text()
+    ids, others = (ids_of(tokenizer, one) for one in (text, other))
+    for step in (1200, 4000):
+        checkpoint = two_heads.checkpoints[step]
+        found = computation.circuit(checkpoint, tokenizer, ids, others, "exchanged", heads)
+        logits, weights = by_hand(checkpoint.model, torch.tensor([ids]), torch.tensor([others]), *heads)
+        assert np.allclose(found.second, weights, atol=1e-5)
+        shares, best = logits.softmax(dim=-1).topk(5)
+        assert [token for token, _share in found.following] == tokenizer.labels(best.tolist())
+        assert np.allclose([share for _token, share in found.following], shares, atol=1e-5)
+        alone = trace(checkpoint.model, torch.tensor([others]))
+        assert np.allclose(found.first, alone["blocks.0.attn.weights"][0, heads[0].head])
+
+
+def test_the_same_text_in_exchange_changes_nothing(two_heads):
+    tokenizer = two_heads.reading.tokenizer
+    ids = ids_of(tokenizer, computation.spell_text())
+    last = two_heads.checkpoints[4000]
+    same, plain = (
+        computation.circuit(last, tokenizer, ids, ids, change, two_heads.heads)
+        for change in ("exchanged", "none")
+    )
+    assert np.allclose(same.second, plain.second, atol=1e-6)
+    assert np.allclose([s for _t, s in same.following], [s for _t, s in plain.following], atol=1e-6)
+
+
+def test_what_is_copied_depends_on_both_heads_and_on_what_the_first_has_read():
+    assert computation.rotated_spell_text() == (
+        "Die Hexe murmelt: rafu bora tika zumi lomi. Das Echo ruft: tika zumi"
+    )
+    assert {change: computation.copied(change) for change in computation.CHANGES} == {
+        "none": "lomi", "first_off": ".", "second_off": ".", "exchanged": "rafu",
+    }  # fmt: skip
+
+
+def test_every_change_is_named_above_the_head_that_it_touches_and_in_the_sentence(two_heads):
+    two_heads.reset()
+    seen = {}
+    for change in computation.CHANGES:
+        two_heads.set(change=change)
+        titles = [matrix.titles[0] for matrix in (two_heads.first, two_heads.second)]
+        seen[change] = titles, two_heads.caption.value
+    one, two = "Block 1, Kopf 1", "Block 2, Kopf 2"
+    assert seen["none"][0] == [one, two]
+    assert seen["first_off"][0] == [f"{one}: abgeschaltet", two]
+    assert seen["second_off"][0] == [one, f"{two}: abgeschaltet"]
+    assert seen["exchanged"][0] == [f"{one}: im anderen Text", two]
+    assert len({caption for _titles, caption in seen.values()}) == 4
+    assert "Das Modell schreibt weiter: „␣rafu“" in seen["exchanged"][1]
+    assert two_heads.first.rows[5] == "␣rafu" and two_heads.second.rows[5] == "␣bora"
+    two_heads.reset()
+
+
+def test_texts_of_different_lengths_are_refused_only_where_both_are_needed(two_heads):
+    two_heads.reset()
+    two_heads.set(other="Hallo $x$")
+    assert two_heads.message.value == ""
+    two_heads.set(change="exchanged")
+    assert two_heads.message.value.endswith("Mach beide gleich lang.")
+    two_heads.reset()
+    assert two_heads.message.value == ""
 
 
 # ---- a training in the page ----

@@ -1,15 +1,21 @@
 """What 11_training computes: settings in, arrays out."""
 
 import math
+import re
 import statistics
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from ... import corpus, model, training
-from ...pretrained import load_checkpoints
+from ...model import Decoder
+from ...pretrained import Checkpoint, Pretrained, load, load_checkpoints
+from ...tokenizer import Tokenizer
+from ...trace import Replacement, ablate, trace
 
 # ---- targets: the same row, shifted by one ----
 
@@ -81,6 +87,119 @@ class Moment:
 def spell_text() -> str:
     """A spell and the beginning of its echo: what comes next has to be copied."""
     return "Die Hexe murmelt: bora tika zumi lomi rafu. Das Echo ruft: tika zumi"
+
+
+# ---- two heads in a row ----
+
+
+class Head(NamedTuple):
+    """A head by its place, both counted from 0."""
+
+    block: int
+    head: int
+
+
+CHANGES = ("none", "first_off", "second_off", "exchanged")
+NEXT = 5  # so many of the most probable next tokens
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """A head that looks one word back, one that copies with its help, and what the model then says."""
+
+    step: int
+    change: str
+    read: list[str]  # the tokens that the first head reads: of the other text, if that was exchanged
+    labels: list[str]
+    first: np.ndarray  # (T, T), its weights on what it reads
+    second: np.ndarray  # (T, T)
+    found: int  # where the second head looks most from the last position
+    following: list[tuple[str, float]]  # the most probable next tokens
+
+
+def copying_heads(pretrained: Pretrained) -> tuple[Head, Head]:
+    """The head that looks at the word before, and the one that copies, as they were measured."""
+    heads = pretrained.about["heads"]
+    first, second = (Head(heads[role]["block"], heads[role]["head"]) for role in ("previous", "induction"))
+    return first, second
+
+
+def keys_after(model: Decoder, ids: Tensor, other: Tensor, first: Head, second: Head) -> Tensor:
+    """The keys of the second head on `ids`, had the first head read `other`: ids (1, T) twice -> (1, T, D/H).
+
+    All else that the first head feeds stays as it is (path patching; Wang et al. 2023).
+    """
+    at = f"blocks.{first.block}.attn.context"
+    elsewhere = trace(model, other)[at][:, first.head]  # (1, T, D/H)
+
+    def exchange(context: Tensor) -> Tensor:
+        context[:, first.head] = elsewhere
+        return context  # (1, H, T, D/H)
+
+    keys = trace(model, ids, replace={at: exchange})[f"blocks.{second.block}.attn.k"]  # (1, T, D)
+    return keys[..., _components(model, second)]
+
+
+def _components(model: Decoder, head: Head) -> slice:
+    width = model.config.width // model.config.heads
+    return slice(head.head * width, (head.head + 1) * width)
+
+
+def changed(
+    model: Decoder, ids: Tensor, other: Tensor, change: str, first: Head, second: Head
+) -> dict[str, Replacement]:
+    """The replacements for one of CHANGES: ids and other (1, T)."""
+    if change == "first_off":
+        return ablate(model, heads=[first])
+    if change == "second_off":
+        return ablate(model, heads=[second])
+    if change == "none":
+        return {}
+    keys, place = keys_after(model, ids, other, first, second), _components(model, second)
+
+    def exchange(k: Tensor) -> Tensor:
+        k[..., place] = keys
+        return k  # (1, T, D)
+
+    return {f"blocks.{second.block}.attn.k": exchange}
+
+
+def circuit(
+    checkpoint: Checkpoint, tokenizer: Tokenizer, ids: list[int], other: list[int], change: str,
+    heads: tuple[Head, Head],
+) -> Circuit:  # fmt: skip
+    """Run the model at a step of its training with one of CHANGES; `other` as long as `ids` if exchanged."""
+    first, second = heads
+    own, read = torch.tensor([ids]), torch.tensor([other if change == "exchanged" else ids])  # (1, T)
+    replace = changed(checkpoint.model, own, read, change, first, second)
+    seen = trace(checkpoint.model, own, replace=replace)
+    looks = trace(checkpoint.model, read)[f"blocks.{first.block}.attn.weights"][0, first.head]  # (T, T)
+    copies = seen[f"blocks.{second.block}.attn.weights"][0, second.head]  # (T, T)
+    shares, best = seen["logits"][0, -1].softmax(dim=-1).topk(NEXT)
+    following = list(zip(tokenizer.labels(best.tolist()), shares.tolist()))
+    return Circuit(
+        checkpoint.step, change, tokenizer.labels(read[0].tolist()), tokenizer.labels(ids), looks.numpy(),
+        copies.numpy(), int(copies[-1].argmax()), following,
+    )  # fmt: skip
+
+
+def rotated_spell_text() -> str:
+    """The text of `spell_text`, with the last word of the spell moved to its front."""
+    before, spell, after = re.split(r"(?<=: )(.*?)(?=\.)", spell_text(), maxsplit=1)
+    *words, last = spell.split()
+    return before + " ".join([last, *words]) + after
+
+
+def copied(change: str) -> str:
+    """What the shipped model writes after `spell_text` under one of CHANGES."""
+    shipped = load()
+    ids, other = (
+        [shipped.tokenizer.start, *shipped.tokenizer.encode(text)]
+        for text in (spell_text(), rotated_spell_text())
+    )
+    last = Checkpoint(0, shipped.model, {})
+    found = circuit(last, shipped.tokenizer, ids, other, change, copying_heads(shipped))
+    return found.following[0][0].strip("␣")
 
 
 # ---- what the questions ask ----

@@ -2,7 +2,7 @@
 
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
-from .computation import learned_last, loss_at_the_start, predictions_of_a_text, ten_stories_by_heart
+from .computation import copied, learned_last, loss_at_the_start, predictions_of_a_text, ten_stories_by_heart
 
 
 def guess_first_loss() -> Choice:
@@ -86,6 +86,38 @@ def guess_ten_stories() -> Choice:
                 "nowhere",
                 _("neither falls"),
                 _("Ten stories are easily learned. Which of the two losses sees that?"),
+            ),
+        ],
+    )
+
+
+def guess_exchanged() -> Choice:
+    """What is copied by a head that is told wrong by the one before it."""
+    return Choice(
+        _(
+            "The spell is “bora tika zumi lomi rafu”, the echo has come to “tika zumi”. Now the copying head "
+            "is given what the first head finds in another text, in which the spell is “rafu bora tika zumi "
+            "lomi”. All else stays. Which word does the model write?"
+        ),
+        truth=lambda: copied("exchanged"),
+        options=[
+            Option(
+                "lomi",
+                _("lomi: the spell that stands in the text has not changed"),
+                _("The words are the same. But who tells the copying head which one stands after “zumi”?"),
+            ),
+            Option(
+                "rafu",
+                _("rafu: the word at the fifth place"),
+                _(
+                    "Right: in the other text “zumi” stands before the fifth word. The copying head looks "
+                    "there, and takes the word that stands there in its own text."
+                ),
+            ),
+            Option(
+                ".",
+                _("a full stop: it no longer finds anything"),
+                _("That happens when the first head is switched off. Here it still finds something."),
             ),
         ],
     )

@@ -4,18 +4,33 @@ import numpy as np
 import torch
 
 from ... import model, sampling, training
-from ...language import _, ngettext
+from ...language import ReaderMistake, _, ngettext
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import button, dropdown, int_slider, selection_slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
-from ...live.numbers import number, percent
+from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
 from ...pretrained import load_checkpoints
 from ...trace import trace
 from ..reading import Reading
-from .computation import ABILITIES, Curve, Moment, Shifted, begin, spell_text
+from .computation import (
+    ABILITIES,
+    CHANGES,
+    NEXT,
+    Circuit,
+    Curve,
+    Head,
+    Moment,
+    Shifted,
+    begin,
+    circuit,
+    copying_heads,
+    rotated_spell_text,
+    spell_text,
+)
 
 # ---- targets: the same row, shifted by one ----
 
@@ -318,3 +333,122 @@ class Scrubber(Explorer):
             name=percent(result.metrics["giver"]), copy=percent(result.metrics["copy"]),
             token=result.labels[-1], best=result.labels[best], share=percent(last[best]), text=result.text,
         )  # fmt: skip
+
+
+# ---- two heads in a row ----
+
+
+class TwoHeads(Explorer):
+    """A head that looks one word back and one that copies: side by side, switched off, or fed otherwise."""
+
+    def __init__(self, pretrained=None, checkpoints=None):
+        self.reading = Reading(pretrained)
+        self.checkpoints = {c.step: c for c in checkpoints or load_checkpoints()}
+        self.heads = copying_heads(self.reading.pretrained)
+        self.first, self.second = (self._matrix() for _head in self.heads)
+        self.figure = LiveFigure(7.0, 1.5)
+        self._draw()
+        steps = sorted(self.checkpoints)
+        self.names = dict(zip(("first", "second"), map(self._spoken, self.heads)))
+        changes = {
+            "none": _("nothing"),
+            "first_off": _("without {first}"),
+            "second_off": _("without {second}"),
+            "exchanged": _("{second} gets what {first} reads in the other text"),
+        }
+        controls = {
+            "text": text_input(_("text"), spell_text()),
+            "other": text_input(_("other text"), rotated_spell_text()),
+            "change": dropdown(
+                _("changed"), [(changes[name].format(**self.names), name) for name in CHANGES], "none"
+            ),
+            "step": selection_slider(_("training step"), steps, steps[-1]),
+        }
+        controls["change"].layout.width = "min(48em, 100%)"
+        super().__init__(controls, [[self.first, self.second], [self.figure]])
+
+    def compute(self, text: str, other: str, change: str, step: int) -> Circuit:
+        ids, others = self.reading.ids(text), []
+        if change == "exchanged":
+            others = self.reading.ids(other)
+            if len(others) != len(ids):
+                raise ReaderMistake(
+                    _("The text has {ids} tokens, the other text {others}: make both equally long.").format(
+                        ids=len(ids), others=len(others)
+                    )
+                )
+        return circuit(self.checkpoints[step], self.reading.tokenizer, ids, others, change, self.heads)
+
+    @staticmethod
+    def _matrix() -> MatrixView:
+        return MatrixView(
+            np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=15, row_axis=_("looks"),
+            column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
+            masked_words=_("“{row}” must not look at “{column}”: it comes later"),
+        )  # fmt: skip
+
+    @staticmethod
+    def _name(head: Head) -> str:
+        return _("block {block}, head {head}").format(block=head.block + 1, head=head.head + 1)
+
+    @staticmethod
+    def _spoken(head: Head) -> str:
+        return _("head {head} in block {block}").format(block=head.block + 1, head=head.head + 1)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, NEXT - 0.4), ylim=(0, 1.75), xticks=[], yticks=[])
+        axes.spines["left"].set_visible(False)
+        axes.set_title(_("the next token: the five most probable"))
+        self.bars = LabelledBars(self.figure, axes, NEXT, 0.7, gap=0.03, color=style.ROLES["head"])
+        self.bars.texts[0].set_fontweight("bold")
+
+    def show(self, result: Circuit) -> None:
+        allowed = model.causal_mask(len(result.labels)).numpy()
+        for matrix, head, weights, labels, row in (
+            (self.first, self.heads[0], result.first, result.read, result.found),
+            (self.second, self.heads[1], result.second, result.labels, len(result.labels) - 1),
+        ):
+            matrix.update(
+                values=weights, rows=labels, columns=labels, selected=row, allowed=allowed,
+                titles=[self._title(result, head)],
+            )  # fmt: skip
+        tokens, shares = zip(*result.following)
+        self.bars.show(shares, [f"{token}\n{percent_label(share)}" for token, share in zip(tokens, shares)])
+        self.figure.refresh()
+
+    def _title(self, result: Circuit, head: Head) -> str:
+        words = {
+            ("first_off", self.heads[0]): _("{head}: off"),
+            ("second_off", self.heads[1]): _("{head}: off"),
+            ("exchanged", self.heads[0]): _("{head}: in the other text"),
+        }
+        return words.get((result.change, head), "{head}").format(head=self._name(head))
+
+    def sentence(self, result: Circuit) -> str:
+        names = self.names
+        token, share = result.following[0]
+        text = _("Step {step}.").format(step=result.step) + " " + self._changed(result).format(**names)
+        if result.change != "second_off":
+            text += " " + _(
+                "From the last token, “{last}”, {second} looks most at “{found}” ({looks})."
+            ).format(
+                last=result.labels[-1], found=result.labels[result.found],
+                looks=percent(result.second[-1, result.found]), **names,
+            )  # fmt: skip
+        if result.change in ("none", "exchanged"):
+            before = int(result.first[result.found].argmax())
+            text += " " + _("At that place {first} looks most at “{before}” ({back}).").format(
+                before=result.read[before], back=percent(result.first[result.found, before]), **names
+            )
+        return text + " " + _("The model goes on with “{token}” ({share}).").format(
+            token=token, share=percent(share)
+        )  # fmt: skip
+
+    @staticmethod
+    def _changed(result: Circuit) -> str:
+        return {
+            "none": _("Nothing is changed."),
+            "first_off": _("What {first} finds reaches nobody: it is switched off."),
+            "second_off": _("What {second} finds reaches nobody: it is switched off."),
+            "exchanged": _("From {first}, {second} gets what it has read in the other text."),
+        }[result.change]
