@@ -263,9 +263,18 @@ def test_every_change_is_named_above_the_head_that_it_touches_and_in_the_sentenc
     two_heads.reset()
 
 
-def test_texts_of_different_lengths_are_refused_only_where_both_are_needed(two_heads):
+def test_whoever_writes_another_text_sees_what_it_does(two_heads):
     two_heads.reset()
-    two_heads.set(other="Hallo $x$")
+    two_heads.controls["other"].value = "Die Hexe murmelt: zumi bora tika lomi rafu. Das Echo ruft: tika zumi"
+    assert two_heads.result.change == two_heads.controls["change"].value == "exchanged"
+    assert two_heads.result.following[0][0] == "␣tika"  # "zumi" stands before the second word there
+    two_heads.reset()
+    assert two_heads.controls["change"].value == "none"
+
+
+def test_texts_of_different_lengths_are_refused_where_both_are_needed(two_heads):
+    two_heads.reset()
+    two_heads.set(text="Die Hexe murmelt: bora tika.")
     assert two_heads.message.value == ""
     two_heads.set(change="exchanged")
     assert two_heads.message.value.endswith("Mach beide gleich lang.")

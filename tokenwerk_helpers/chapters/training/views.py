@@ -366,6 +366,8 @@ class TwoHeads(Explorer):
         }
         controls["change"].layout.width = "min(48em, 100%)"
         super().__init__(controls, [[self.first, self.second], [self.figure]])
+        # Whoever writes another text wants to see what it does.
+        controls["other"].observe(self.guarded(lambda _change: self._exchange()), "value")
 
     def compute(self, text: str, other: str, change: str, step: int) -> Circuit:
         ids, others = self.reading.ids(text), []
@@ -378,6 +380,9 @@ class TwoHeads(Explorer):
                     )
                 )
         return circuit(self.checkpoints[step], self.reading.tokenizer, ids, others, change, self.heads)
+
+    def _exchange(self) -> None:
+        self.controls["change"].value = "exchanged"
 
     @staticmethod
     def _matrix() -> MatrixView:
