@@ -1,5 +1,7 @@
 """05_causal_mask: the masks, what they hide on a real model, and what leaks without them."""
 
+import asyncio
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.causal_mask import computation, exercises, questions, views
-from tokenwerk_helpers.pretrained import Pretrained
+from tokenwerk_helpers.pretrained import Pretrained, load
 from tokenwerk_helpers.tokenizer import Tokenizer
 
 
@@ -309,3 +311,88 @@ def test_the_probe_begins_with_a_word_that_is_one_token_of_the_models_own(spelli
     probe.set(new="Fuchs und Hase")
     assert "genau eines" in probe.message.value
     probe.close()
+
+
+# ---- copying the future ----
+
+
+@pytest.fixture(scope="module")
+def future():
+    view = views.CopyingTheFuture()
+    yield view
+    view.close()
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load().tokenizer
+
+
+def test_only_without_the_mask_is_the_next_token_seen(tokenizer):
+    masked, unmasked = (computation.train(kind, tokenizer).model for kind in computation.KINDS_OF_TRAINING)
+    assert all(torch.equal(a, b) for a, b in zip(masked.parameters(), unmasked.parameters(), strict=True))
+    ids = torch.tensor([[5, 9, 2, 300], [5, 9, 2, 301]])
+    with torch.no_grad():
+        seen = {one: one(ids) for one in (masked, unmasked)}
+        assert torch.equal(seen[masked][0, :3], seen[masked][1, :3])
+        assert not torch.allclose(seen[unmasked][0, :3], seen[unmasked][1, :3])
+        everywhere = torch.ones(4, 4, dtype=torch.bool)
+        assert torch.equal(seen[unmasked], masked(ids, everywhere))
+
+
+def test_both_read_the_same_stories_and_the_recording_is_what_comes_of_it(tokenizer):
+    steps = [one for one, _ in zip(computation.train_both(tokenizer), range(2 * computation.EVERY))]
+    for kind in computation.KINDS_OF_TRAINING:
+        stored = computation.recorded()[kind]
+        means = computation.averaged([step.losses[kind] for step in steps])
+        assert np.allclose(means, stored["losses"][:2], atol=0.02)
+        assert len(stored["losses"]) == len(stored["texts"]) == computation.STEPS // computation.EVERY
+    due = [step.texts is not None for step in steps]
+    assert due == [(i + 1) % computation.EVERY == 0 for i in range(len(steps))]
+    first = [next(computation.train(kind, tokenizer).batches) for kind in computation.KINDS_OF_TRAINING]
+    assert torch.equal(first[0].ids, first[1].ids)
+
+
+def test_who_sees_the_future_comes_below_the_floor_and_writes_nonsense(future):
+    """F23: the loss falls below what a reader who knows the grammar pays, and no story comes of it."""
+    end = computation.future_after(computation.STEPS)
+    assert end.loss("unmasked") < 0.2 < future.floor < end.loss("masked") < 1.6
+    masked, unmasked = (computation.surprise(end.texts[kind]) for kind in computation.KINDS_OF_TRAINING)
+    assert masked < 2.5 and unmasked > 2 * masked
+    assert computation.writing_without_a_mask() == "worse"
+
+
+def test_the_slider_moves_both_marks_and_the_texts(future):
+    future.reset()
+    seen = set()
+    for step in (computation.EVERY, 300, computation.STEPS):
+        future.set(step=step)
+        for kind, mark in future.marks.items():
+            losses = computation.recorded()[kind]["losses"]
+            place = step // computation.EVERY - 1
+            assert mark.get_xdata() == [step - 5] and mark.get_ydata() == [losses[place]]
+            assert computation.recorded()[kind]["texts"][place] in future.caption.value
+        seen.add(future.caption.value)
+    assert len(seen) == 3
+    assert "Unter die Untergrenze von 0.91 kommt nur, wer die Zukunft kennt." in future.caption.value
+    future.set(step=computation.EVERY)
+    assert "Unter die Untergrenze" not in future.caption.value
+
+
+def test_the_readers_own_run_is_drawn_can_be_stopped_and_goes_with_reset(future):
+    future.reset()
+
+    async def run():
+        future.start.click()
+        while len(future.own) < 2 * computation.EVERY:
+            await asyncio.sleep(0.005)
+        assert future.start.disabled and not future.stop.disabled
+        future.stop.click()
+
+    asyncio.run(run())
+    assert future.message.value == "" and not future.start.disabled
+    means = computation.averaged([one.losses["unmasked"] for one in future.own])
+    assert np.allclose(future.lines["unmasked"].get_ydata(), means)
+    assert f"Dein Lauf: Schritt {len(future.own) // 10 * 10} von 600." in future.caption.value
+    future.reset()
+    assert len(future.lines["masked"].get_xdata()) == 0 and "Dein Lauf" not in future.caption.value

@@ -273,6 +273,17 @@ def test_05_the_exchange_to_begin_with_moves_the_name_and_stays_german():
     probe.close()
 
 
+def test_05_the_two_trainings_part_after_about_150_steps():
+    found = causal_mask_computation.recorded()
+    gap = {
+        (i + 1) * causal_mask_computation.EVERY: masked - unmasked
+        for i, (masked, unmasked) in enumerate(zip(*(found[kind]["losses"] for kind in found)))
+    }
+    assert max(abs(gap[step]) for step in range(10, 131, 10)) < 0.08 and gap[150] > 0.05 and gap[200] > 0.2
+    assert "erst nach etwa 150 Schritten trennen sich die Linien" in prose("05_causal_mask")
+    assert "600 Schritte" in prose("05_causal_mask") and max(gap) == 600
+
+
 def test_07_which_rows_of_the_position_table_are_as_chance_left_them():
     before, *_rest = load_checkpoints()
     start, trained = (

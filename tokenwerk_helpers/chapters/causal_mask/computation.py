@@ -1,12 +1,20 @@
 """What 05_causal_mask computes: settings in, arrays out."""
 
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import model
+from ... import model, sampling, training
+from ...apart import Seeded
+from ...pretrained import load
+from ...tokenizer import Tokenizer
 from ..reading import example_story
 
 KINDS = ("causal", "none", "window", "prefix")
@@ -100,6 +108,104 @@ def outputs_that_move(place: int, T: int) -> list[int]:
     """The outputs that can move when token `place` of T changes, under a causal mask; all counted from 1."""
     readers = model.causal_mask(T)[:, place - 1]  # (T,)
     return (readers.nonzero()[:, 0] + 1).tolist()
+
+
+# ---- copying the future ----
+
+RECORDING = Path(__file__).parents[2] / "weights" / "copying_the_future.json"
+MASKED, UNMASKED = "masked", "unmasked"
+KINDS_OF_TRAINING = (MASKED, UNMASKED)
+STEPS, EVERY = 600, 10  # steps of a training, and how many of them one recorded figure averages
+BEGINNING, MOST_TOKENS = "Eine", 18  # of what the models write
+
+
+class Unmasked(model.Decoder):
+    """A decoder whose every position looks everywhere, into the future too."""
+
+    def forward(self, ids: Tensor, allowed: Tensor | None = None) -> Tensor:
+        """Logits for ids (B, T): (B, T, V)."""
+        T = ids.shape[1]
+        return super().forward(ids, torch.ones(T, T, dtype=torch.bool))
+
+
+def train(kind: str, tokenizer: Tokenizer, seed: int = 0) -> training.Training:
+    """Begin to train a small decoder on new stories, with the causal mask or without any.
+
+    Both begin with the same weights and read the same stories.
+    """
+    config = model.Config(len(tokenizer), context_length=64, width=32, heads=4, blocks=2)
+    with Seeded(seed):
+        decoder = {MASKED: model.Decoder, UNMASKED: Unmasked}[kind](config)
+    recipe = training.Recipe(steps=STEPS, learning_rate=5e-3)
+    return training.Training(decoder, training.fresh_batches(tokenizer, 16, seed), recipe)
+
+
+def written(decoder: model.Decoder, tokenizer: Tokenizer) -> str:
+    """How the decoder goes on after BEGINNING, always with the most probable token."""
+    ids = [tokenizer.start, *tokenizer.encode(BEGINNING)]
+    steps = sampling.generate(decoder, ids, MOST_TOKENS, temperature=0, eos=tokenizer.end)
+    return BEGINNING + tokenizer.decode(step.id for step in steps if step.id != tokenizer.end)
+
+
+class Both(NamedTuple):
+    """The losses of one step of both trainings, and what each model then writes where that was due."""
+
+    losses: dict[str, float]
+    texts: dict[str, str] | None
+
+
+def train_both(tokenizer: Tokenizer, seed: int = 0) -> Iterator[Both]:
+    """Train with and without the mask side by side; every EVERY steps, and before the first, both write."""
+    trainings = {kind: train(kind, tokenizer, seed) for kind in KINDS_OF_TRAINING}
+    for step in range(1, STEPS + 1):
+        losses = {kind: next(one).train_loss for kind, one in trainings.items()}
+        due = step % EVERY == 0
+        texts = {kind: written(one.model, tokenizer) for kind, one in trainings.items()} if due else None
+        yield Both(losses, texts)
+
+
+def averaged(losses: Sequence[float]) -> list[float]:
+    """The means of EVERY losses each, one after the other; an unfinished rest is left out."""
+    return [sum(losses[i : i + EVERY]) / EVERY for i in range(0, len(losses) - EVERY + 1, EVERY)]
+
+
+@cache
+def recorded() -> dict[str, dict[str, list]]:
+    """The recorded trainings: kind -> "losses", means of EVERY steps, and the "texts" written after them."""
+    return json.loads(RECORDING.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Future:
+    """Both trainings, and where each of them stands after `step` steps.  # losses: (STEPS / EVERY,)"""
+
+    step: int
+    losses: dict[str, np.ndarray]
+    texts: dict[str, str]
+
+    def loss(self, kind: str) -> float:
+        """The mean loss of the EVERY steps up to this one."""
+        return float(self.losses[kind][self.step // EVERY - 1])
+
+
+def future_after(step: int) -> Future:
+    """The recording at a step, a multiple of EVERY."""
+    found = recorded()
+    losses = {kind: np.array(found[kind]["losses"]) for kind in KINDS_OF_TRAINING}
+    return Future(step, losses, {kind: found[kind]["texts"][step // EVERY - 1] for kind in found})
+
+
+def surprise(text: str) -> float:
+    """How much a text surprises the shipped model, in nats per token: no story comes to much more than 1."""
+    shipped = load()
+    return training.loss_on(shipped.model, [training.framed(text, shipped.tokenizer)])
+
+
+def writing_without_a_mask() -> str:
+    """What the model trained without a mask writes, beside the one with it: "better", "alike" or "worse"."""
+    texts = future_after(STEPS).texts
+    ratio = surprise(texts[UNMASKED]) / surprise(texts[MASKED])
+    return "worse" if ratio > 2 else "better" if ratio < 1 / 2 else "alike"
 
 
 # ---- in the right place: before softmax ----

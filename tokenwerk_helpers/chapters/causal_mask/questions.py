@@ -3,8 +3,19 @@
 import math
 
 from ...language import _
+from ...live.numbers import number
 from ...live.question import Choice, Mistake, NumberQuestion, Option
-from .computation import looks, noticing, outputs_that_move, weight_of_minus_infinity
+from ...pretrained import load
+from .computation import (
+    STEPS,
+    UNMASKED,
+    future_after,
+    looks,
+    noticing,
+    outputs_that_move,
+    weight_of_minus_infinity,
+    writing_without_a_mask,
+)
 
 
 def guess_ones() -> NumberQuestion:
@@ -110,6 +121,39 @@ def guess_zero() -> Choice:
                 math.nan,
                 _("not a number (NaN)"),
                 _("That only threatens a row in which everything is hidden. Here there are others."),
+            ),
+        ],
+    )
+
+
+def guess_below_the_floor() -> Choice:
+    """What a model writes that was trained without a mask."""
+    return Choice(
+        _(
+            "A small model is trained without a mask. Its loss falls to {loss}; whoever only knows the "
+            "grammar comes down to {floor} at best. Now it shall go on after “Eine”. What do you expect?"
+        ).format(
+            loss=number(future_after(STEPS).loss(UNMASKED)), floor=number(load().about["validation"]["floor"])
+        ),
+        truth=writing_without_a_mask,
+        options=[
+            Option(
+                "better",
+                _("better stories than those of the model with the mask: its loss is lower"),
+                _("The loss measures the next token in texts that are there. Where does it find it?"),
+            ),
+            Option(
+                "alike",
+                _("stories about as good: the floor is the floor"),
+                _("Nobody comes below the floor by knowing the grammar well. What else does it know?"),
+            ),
+            Option(
+                "worse",
+                _("nonsense"),
+                _(
+                    "Right: it has learned to look one token ahead and to copy. When it writes, nothing "
+                    "stands ahead."
+                ),
             ),
         ],
     )

@@ -8,25 +8,35 @@ from ... import model
 from ...language import ReaderMistake, _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
-from ...live.controls import dropdown, int_slider, slider, text_input
+from ...live.controls import button, dropdown, int_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
+from ...live.running import Runner
 from ...trace import trace
 from ..reading import Reading, example_gift
 from .computation import (
+    EVERY,
+    MASKED,
     PLACE,
     SIZED,
+    STEPS,
     SUBSTITUTE,
+    UNMASKED,
     VISIBLE,
+    Both,
+    Future,
     Leak,
     Masked,
     Places,
+    averaged,
+    future_after,
     mask,
     masked_before_and_after,
     movement,
     short_story,
+    train_both,
     visibly,
 )
 
@@ -258,6 +268,113 @@ class LeakProbe(Explorer):
             visibly(later),
         )
         return f"{still} {move}".format(before=before, seen=visibly(later), later=len(later), visible=VISIBLE)
+
+
+# ---- copying the future ----
+
+KIND_COLOURS = {MASKED: style.ROLES["attention"], UNMASKED: style.ACCENTS["warning"]}
+
+
+class CopyingTheFuture(Explorer):
+    """Two small trainings, with the causal mask and without: their losses, and what each model writes."""
+
+    def __init__(self, pretrained=None):
+        self.reading = Reading(pretrained)
+        self.floor = self.reading.pretrained.about["validation"]["floor"]
+        self.own: list[Both] = []
+        self.runner = Runner(self._follow, self._ended, self.tell)
+        self.figure = LiveFigure(8.0, 3.3)
+        self._draw()
+        controls = {"step": int_slider(_("training step"), EVERY, STEPS, STEPS, EVERY)}
+        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
+        super().__init__(controls, [[self.figure]], [self.start, self.stop])
+        self.start.on_click(self.guarded(lambda _button: self.train()))
+        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
+        self.stop.disabled = True
+
+    compute = staticmethod(future_after)
+
+    def _draw(self) -> None:
+        axes = self.figure.figure.add_subplot(xlim=(0, STEPS), ylim=(0, 7.2))
+        axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
+        axes.grid(True)
+        axes.axhline(self.floor, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
+        small = {"fontsize": style.SMALL_SIZE, "color": style.LIGHT.soft}
+        axes.text(4, self.floor - 0.1, _("floor of the grammar"), va="top", **small)
+        names = {MASKED: _("with the mask"), UNMASKED: _("without a mask")}
+        self.marks, self.lines = {}, {}
+        middles = (np.arange(STEPS // EVERY) + 0.5) * EVERY
+        for kind, losses in future_after(STEPS).losses.items():
+            colour = KIND_COLOURS[kind]
+            axes.plot(middles, losses, color=colour, label=names[kind])
+            (self.marks[kind],) = axes.plot([], [], "o", color=colour, markersize=8, clip_on=False)
+        for kind in self.marks:
+            (self.lines[kind],) = axes.plot([], [], ".", color=style.LIGHT.ink, markersize=4)
+        self.lines[MASKED].set_label(_("your run"))
+        axes.legend(loc="upper right")
+        self.figure.moving(*self.marks.values(), *self.lines.values())
+
+    def show(self, result: Future) -> None:
+        for kind, mark in self.marks.items():
+            mark.set_data([result.step - EVERY / 2], [result.loss(kind)])
+        self._show_own()
+
+    def _show_own(self) -> None:
+        for kind, line in self.lines.items():
+            means = averaged([one.losses[kind] for one in self.own])
+            line.set_data((np.arange(len(means)) + 0.5) * EVERY, means)
+        self.figure.refresh()
+
+    def sentence(self, result: Future) -> str:
+        text = _("Step {step}: loss {masked} with the mask, {unmasked} without.").format(
+            step=result.step, masked=number(result.loss(MASKED)), unmasked=number(result.loss(UNMASKED))
+        )
+        cheated = result.loss(UNMASKED) < self.floor
+        text += " " + (
+            _("Below the floor of {floor} nobody can come who does not know the future.")
+            if cheated
+            else _("Whoever knows the grammar, and not the future, comes down to {floor} at best.")
+        ).format(floor=number(self.floor))
+        lines = [text, *self._written(result.texts)]
+        if self.own:
+            step = len(self.own)
+            lines.append(_("Your run: step {step} of {steps}.").format(step=step, steps=STEPS))
+            lines += self._written(next((one.texts for one in reversed(self.own) if one.texts), {}))
+        return "\n".join(lines)
+
+    @staticmethod
+    def _written(texts: dict[str, str]) -> list[str]:
+        names = {MASKED: _("With the mask it writes: {text}"), UNMASKED: _("Without it writes: {text}")}
+        return [names[kind].format(text=text) for kind, text in texts.items()]
+
+    # ---- the reader's own run ----
+
+    def train(self) -> None:
+        """Begin both trainings here; the page stays usable, and Stop ends them."""
+        self.runner.start(train_both(self.reading.tokenizer))
+        self.own = []
+        self.settle()
+        self.start.disabled, self.stop.disabled = True, False
+
+    def reset(self) -> None:
+        """Put the slider back to where it began, and take the reader's own run away."""
+        self.runner.stop()
+        self.own = []
+        super().reset()
+
+    def _follow(self, both: Both) -> None:
+        self.own.append(both)
+        if both.texts:
+            self._show_own()
+            self.say(self.sentence(self.result))
+
+    def _ended(self) -> None:
+        self.start.disabled, self.stop.disabled = False, True
+
+    def close(self) -> None:
+        """End the trainings and let go of the widgets."""
+        self.runner.stop()
+        super().close()
 
 
 # ---- in the right place: before softmax ----
