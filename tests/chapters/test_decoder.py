@@ -75,6 +75,94 @@ def next_token():
     return decoder_views.NextToken()
 
 
+# ---- the way of the data ----
+
+
+@pytest.fixture(scope="module")
+def plan():
+    view = decoder_views.LivingPlan()
+    yield view
+    view.close()
+
+
+@torch.no_grad()
+def by_hand(reading, text):
+    """What stands at each place, computed from one to the next with the modules of the model."""
+    decoder, ids = reading.model, torch.tensor([reading.ids(text)])
+    x = decoder.token_embedding(ids) + decoder.position_embedding(torch.arange(ids.shape[1]))
+    yield x
+    for block in decoder.blocks:
+        yield (normed := block.norm1(x))
+        yield (found := block.attn(normed))
+        yield (u := x + found)
+        yield (normed := block.norm2(u))
+        yield (made := block.mlp(normed))
+        yield (x := u + made)
+    yield (x := decoder.final_norm(x))
+    yield (logits := decoder.head(x))
+    yield logits.softmax(dim=-1)
+    yield logits.softmax(dim=-1)
+
+
+@pytest.mark.parametrize("text", ["Eine Ente lacht.", ODD])
+def test_every_place_of_the_way_shows_what_the_model_has_there(plan, text):
+    plan.set(text=text, position=2)
+    assert plan.error is None
+    first, *rest = plan.way
+    ids = decoder_computation.station(decoder_computation.run(plan.reading, text), first, 2)
+    assert ids.values[:, 0].tolist() == plan.reading.ids(text) and ids.shape == (1, len(ids.labels))
+    for stop, expected in zip(rest, by_hand(plan.reading, text), strict=True):
+        plan.set(stop=stop)
+        shown = plan.matrix.values[0]
+        best = expected[0, -1].topk(10).indices if expected.shape[-1] > 64 else slice(None)
+        assert np.allclose(shown, expected[0][:, best], atol=1e-4), stop
+        assert f"= {tuple(expected.shape)}." in plan.caption.value
+        assert plan.matrix.selected == 1
+    plan.reset()
+
+
+def test_the_way_goes_through_each_block_from_the_ids_to_the_next_token():
+    way = [stop.part for stop in decoder_computation.stops(3)]
+    block = ["norm1", "attention", "sum1", "norm2", "mlp", "sum2"]
+    assert way == ["ids", "embedding", *3 * block, "final_norm", "head", "sampling", "next"]
+    assert [stop.block for stop in decoder_computation.stops(2)][2:14] == 6 * [0] + 6 * [1]
+
+
+def lit(plan):
+    return [part for part, artists in plan.frames.items() if all(artist.get_visible() for artist in artists)]
+
+
+def click(plan, part):
+    """Click into the middle of what is drawn, as the page tells it."""
+    box = plan.frames[part][0].get_window_extent()
+    size = plan.plan.figure.bbox
+    x, y = (box.x0 + box.x1) / 2 / size.width, (box.y0 + box.y1) / 2 / size.height
+    plan.plan._handle_custom_msg({"click": [x, y]}, [])
+
+
+def test_a_click_on_any_part_goes_there_and_lights_it_alone(plan):
+    plan.reset()
+    for part in plan.frames:
+        click(plan, part)
+        assert plan.result.stop.part == part and lit(plan) == [part]
+    plan.set(stop=decoder_computation.Stop("mlp", 1))
+    click(plan, "norm1")
+    assert plan.result.stop == decoder_computation.Stop("norm1", 1)  # in the block where we are
+    assert plan.block.get_text() == "Block 2 von 2"
+    plan.plan._handle_custom_msg({"click": [0.5, 0.01]}, [])
+    assert plan.result.stop == decoder_computation.Stop("norm1", 1) and plan.message.value == ""
+    plan.reset()
+
+
+def test_a_row_that_is_clicked_is_the_token_seen_from_and_a_shorter_text_has_fewer(plan):
+    plan.reset()
+    plan.matrix.selected = 3
+    assert plan.controls["position"].value == 4 and "Token 4, " in plan.caption.value
+    plan.set(text="Eine")
+    assert plan.result.position == 1 and plan.controls["position"].max == 2
+    plan.reset()
+
+
 @pytest.mark.parametrize("position", [1, 4, 9])
 def test_the_view_shows_the_models_logits_of_the_best_candidates(next_token, position):
     """F35, F36: logits come from the model, the probabilities from softmax over all of them."""

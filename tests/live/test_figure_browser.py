@@ -188,3 +188,20 @@ def test_the_picture_is_told_in_words_and_never_wider_than_its_place(show):
     shown.page.set_viewport_size({"width": 200, "height": 600})
     box = canvas.bounding_box()
     assert box["width"] == 200 and box["height"] == pytest.approx(100, abs=1)
+
+
+def test_a_click_is_told_in_parts_of_the_picture_however_large_it_is_shown(show):
+    live, told = plot(), []
+    quiet = show(plot())
+    quiet.page.locator("canvas").first.click(position={"x": 40, "y": 40})
+    assert quiet.page.evaluate("() => model.sent") == []
+    live.on_click(lambda x, y: told.append((x, y)))
+    shown = show(live)
+    canvas = shown.page.locator("canvas").first
+    assert canvas.evaluate("(canvas) => getComputedStyle(canvas).cursor") == "pointer"
+    for width in (384, 192):  # the second as on a narrow page
+        canvas.evaluate("(canvas, width) => { canvas.style.width = `${width}px`; }", width)
+        canvas.click(position={"x": width / 4, "y": width / 8})
+        shown.carry()
+        assert told.pop() == pytest.approx((0.25, 0.75), abs=0.02)
+    assert not told and shown.is_true()

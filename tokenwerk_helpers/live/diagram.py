@@ -1,8 +1,10 @@
 """The drawn decoder: one picture of the whole model, with the part at hand lit up."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -29,7 +31,7 @@ PATH_Y, HIGH, LOW = 0.0, 0.42, -0.42
 RESIDUAL_Y = 0.98
 
 
-def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]) -> None:
+def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]) -> Axes:
     """Draw the decoder into `figure`; the parts named in `lit` stand out in the colour of their role.
 
     `labels` has a text for each name in BOXES, and for "block" (the repeated frame), "path" (the residual
@@ -50,6 +52,32 @@ def draw_decoder(figure: Figure, labels: Mapping[str, str], lit: Collection[str]
     _draw_loop(axes, "sampling" in lit)
     if "training" in lit:
         _draw_training(axes, labels["training"])
+    return axes
+
+
+def _reach() -> dict[str, tuple[float, float]]:
+    """Left and right edge of each box and each plus sign."""
+    boxes = {name: (left, left + width) for name, (_role, left, width) in BOXES.items()}
+    return boxes | {name: (x - 0.2, x + 0.2) for name, x in SUMS.items()}
+
+
+def frame_part(axes: Axes, name: str) -> list[Artist]:
+    """A frame in the colour of its role, filled lightly, around a box or a plus sign: its two artists."""
+    left, right = _reach()[name]
+    role = BOXES[name][0] if name in BOXES else "residual"
+    colour = style.ROLES[role] if role else style.LIGHT.soft
+    height = HIGH if name in BOXES else 0.27
+    look: dict[str, Any] = {"boxstyle": "round,pad=0.03,rounding_size=0.14", "zorder": 6}
+    place, size = (left, PATH_Y - height), (right - left, 2 * height)
+    filled = FancyBboxPatch(place, *size, facecolor=colour, edgecolor="none", alpha=0.25, **look)
+    frame = FancyBboxPatch(place, *size, facecolor="none", edgecolor=colour, linewidth=3, **look)
+    return [axes.add_patch(filled), axes.add_patch(frame)]
+
+
+def part_at(x: float, y: float) -> str | None:
+    """The box or plus sign at a place on the axes, None if there is none."""
+    found = (name for name, (left, right) in _reach().items() if left <= x <= right)
+    return next(found, None) if LOW <= y <= HIGH else None
 
 
 def _draw_frame(axes: Axes, label: str, lit: bool) -> None:

@@ -63,12 +63,19 @@ export default () => {
       for (const [name, value] of page) model.set(name, value);
       model.save_changes();
     };
+    const point = () => canvas.classList.toggle("tokenwerk-clickable", model.get("clickable"));
+    canvas.addEventListener("click", ({ offsetX, offsetY }) => {
+      const { clientWidth, clientHeight } = canvas; // as shown: a narrow page shrinks the picture
+      if (model.get("clickable")) model.send({ click: [offsetX / clientWidth, 1 - offsetY / clientHeight] });
+    });
     model.on("change:alt", describe);
+    model.on("change:clickable", point);
     const theme = new MutationObserver(tell);
     theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
     window.addEventListener("resize", tell); // zooming changes the density, too
     views.add(canvas);
     describe();
+    point();
     paint(canvas);
     tell();
 
@@ -77,6 +84,7 @@ export default () => {
       theme.disconnect();
       window.removeEventListener("resize", tell);
       model.off("change:alt", describe);
+      model.off("change:clickable", point);
     };
   }
 

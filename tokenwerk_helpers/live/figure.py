@@ -9,7 +9,7 @@ then, as often as you like, `line.set_ydata([0, 2]); live.refresh()`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import anywidget
@@ -165,6 +165,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
     dark = traitlets.Bool(False, help="does the page have a dark theme?").tag(sync=True)
     density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
+    clickable = traitlets.Bool(False, help="is a click told?").tag(sync=True)
 
     def __init__(self, width: float = 6.5, height: float = 3.0, alt: str = ""):
         # In whole pixels: matplotlib cuts off part of one.
@@ -181,6 +182,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self._stamps = Stamps()
         self._page = (False, 1.0)  # theme and density the figure is drawn for
         self._background = None  # everything but the moving artists, as drawn last
+        self._click_callbacks: list[Callable] = []
         self.on_msg(self._hear)
 
     @locked
@@ -246,10 +248,22 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
             self.send(size | {"paper": paper}, [edges, colours])
         self._told = pixels
 
+    def on_click(self, callback: Callable[[float, float], None]) -> None:
+        """Call `callback(x, y)` when the reader clicks or taps: parts of width and height, from below left.
+
+        Whoever cannot click needs a control that does the same.
+        """
+        self._click_callbacks.append(callback)
+        self.clickable = True
+
     @locked
-    def _hear(self, _widget, _asks_for_all, _buffers) -> None:
+    def _hear(self, _widget, content, _buffers) -> None:
+        if isinstance(content, dict) and "click" in content:
+            x, y = content["click"]
+            for callback in tuple(self._click_callbacks):
+                callback(x, y)
         # A page that has just loaded this figure; before the first drawing there is nothing to tell it.
-        if self.pixels is not None:
+        elif self.pixels is not None:
             self._told = None
             self._send_pixels(self.pixels)
 

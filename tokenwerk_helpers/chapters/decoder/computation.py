@@ -1,15 +1,105 @@
 """What 08_decoder computes: settings in, arrays out."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from ... import corpus, model, parameters, pretrained, sampling, training
 from ...apart import Seeded
-from ...trace import ablate, layer_logits, running_with, trace
-from ..reading import Reading
+from ...trace import Trace, ablate, layer_logits, running_with, trace
+from ..reading import Reading, example_gift
 from ..story import prompt
+
+# ---- the way of the data, place by place ----
+
+OUTER = ("ids", "embedding", "final_norm", "head", "sampling", "next")  # the parts outside the blocks
+INNER = ("norm1", "attention", "sum1", "norm2", "mlp", "sum2")  # those of a block
+TAPS = {
+    "embedding": "embedded",
+    "norm1": "blocks.{block}.norm1",
+    "attention": "blocks.{block}.attn",
+    "sum1": "blocks.{block}.after_attention",
+    "norm2": "blocks.{block}.norm2",
+    "mlp": "blocks.{block}.mlp",
+    "sum2": "blocks.{block}.after_mlp",
+    "final_norm": "final_norm",
+    "head": "logits",
+    "sampling": "logits",
+    "next": "logits",
+}
+CANDIDATES = 10  # next tokens that are shown
+
+
+class Stop(NamedTuple):
+    """A place on the way from text to probability: a part, and the block it belongs to, from 0."""
+
+    part: str
+    block: int | None = None
+
+
+def stops(blocks: int) -> list[Stop]:
+    """All places in the order of the data."""
+    inside = [Stop(part, block) for block in range(blocks) for part in INNER]
+    return [*map(Stop, OUTER[:2]), *inside, *map(Stop, OUTER[2:])]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a model on a text: its ids, their labels, and every inner value."""
+
+    ids: list[int]
+    labels: list[str]  # (T,)
+    seen: Trace
+    best: list[int]  # ids of the most probable next tokens after the last position
+    candidates: list[str]  # their labels
+
+
+def run(reading: Reading, text: str) -> Run:
+    """Run the model once on a text."""
+    ids = reading.ids(text)
+    seen = trace(reading.model, torch.tensor([ids]))
+    logits = seen["logits"][0, -1]  # (V,)
+    best = logits.topk(min(CANDIDATES, len(logits))).indices.tolist()
+    return Run(ids, reading.labels(ids), seen, best, reading.labels(best))
+
+
+@dataclass(frozen=True)
+class Station:
+    """What stands at one place: `values` (T, C), one row a token, and the shape of all there is."""
+
+    stop: Stop
+    labels: list[str]
+    columns: list[str]
+    values: np.ndarray
+    shape: tuple[int, ...]
+    position: int  # the row looked at, from 0
+
+
+def station(run: Run, stop: Stop, position: int) -> Station:
+    """The values at a place of a run; of the logits and probabilities, the columns of the best candidates."""
+    place = min(position, len(run.ids)) - 1
+    if stop.part == "ids":
+        ids = np.array(run.ids, dtype=np.float32)[:, None]
+        return Station(stop, run.labels, [], ids, (1, len(run.ids)), place)
+    values = run.seen[TAPS[stop.part].format(block=stop.block)]  # (1, T, D) or (1, T, V)
+    shape = tuple(values.shape)
+    if stop.part in ("sampling", "next"):
+        values = values.softmax(dim=-1)
+    if stop.part in ("head", "sampling", "next"):
+        return Station(stop, run.labels, run.candidates, values[0][:, run.best].numpy(), shape, place)
+    columns = [str(i + 1) for i in range(shape[-1])]
+    return Station(stop, run.labels, columns, values[0].numpy(), shape, place)
+
+
+def where_the_shape_changes() -> str:
+    """The first part after the embedding whose output is not shaped like its input, in the shipped model."""
+    reading = Reading()
+    made = run(reading, example_gift())
+    shapes = [(stop.part, station(made, stop, 1).shape) for stop in stops(reading.model.config.blocks)]
+    return next(part for (part, shape), (_before, last) in zip(shapes[2:], shapes[1:]) if shape != last)
+
 
 # ---- logits at each position, and what each layer would answer ----
 

@@ -2,7 +2,14 @@
 
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
-from .computation import after_own_words, deciding_row, number_of_logits, part_missed_most, saved_by_tying
+from .computation import (
+    after_own_words,
+    deciding_row,
+    number_of_logits,
+    part_missed_most,
+    saved_by_tying,
+    where_the_shape_changes,
+)
 
 
 def guess_shape() -> NumberQuestion:
@@ -20,6 +27,39 @@ def guess_shape() -> NumberQuestion:
         ],
         otherwise=_("Texts times positions times vocabulary."),
         within=0,
+    )
+
+
+def guess_change_of_shape() -> Choice:
+    """Where lists of D numbers become something else."""
+    return Choice(
+        _(
+            "From the embedding on, each position is a list of D numbers. After which part does it have "
+            "another number of them?"
+        ),
+        truth=where_the_shape_changes,
+        options=[
+            Option(
+                "attention",
+                _("after attention"),
+                _("Each head computes with D/H components, and all heads together have D again."),
+            ),
+            Option(
+                "mlp",
+                _("after the MLP"),
+                _("Inside it there are 4D. But what it returns is added to a list of D numbers."),
+            ),
+            Option(
+                "head",
+                _("after the output head"),
+                _("Right: until then everything fits the direct path. The head makes V logits of D numbers."),
+            ),
+            Option(
+                "sampling",
+                _("after softmax"),
+                _("Softmax makes as many probabilities as there are logits. How many come in?"),
+            ),
+        ],
     )
 
 

@@ -11,27 +11,192 @@ from ... import corpus, sampling, training
 from ...language import _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
-from ...live.controls import checkbox, dropdown, int_slider, text_input
+from ...live.controls import checkbox, dropdown, int_slider, selection_slider, text_input
+from ...live.diagram import draw_decoder, frame_part, part_at
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
-from ...live.numbers import number, percent, percent_label
+from ...live.numbers import number, percent, percent_label, vector
 from ...trace import ablate, running_with
+from ..book import labels as plan_labels
 from ..reading import Reading, example_gift, example_story
 from .computation import (
+    INNER,
     LAYER_TOP,
     LIMIT,
+    OUTER,
     PARTS,
     STORIES,
     TOP,
     Ablated,
     Generated,
     Prediction,
+    Station,
+    Stop,
     continued,
     greedy,
     predict,
+    run,
     shown_layers,
+    station,
+    stops,
 )
+
+# ---- the way of the data, place by place ----
+
+
+def stop_names() -> dict[str, str]:
+    """What the places of the way are called where there is room for a word or two."""
+    return {
+        "ids": _("token ids"), "embedding": _("embedding + position"), "norm1": _("Norm₁"),
+        "attention": _("attention"), "sum1": _("+ (first sum)"), "norm2": _("Norm₂"), "mlp": _("MLP"),
+        "sum2": _("+ (second sum)"), "final_norm": _("last norm"), "head": _("output head"),
+        "sampling": _("softmax"), "next": _("next token"),
+    }  # fmt: skip
+
+
+def what_happens() -> dict[str, str]:
+    """One sentence on each place of the way."""
+    return {
+        "ids": _(
+            "The tokenizer has made numbers of the text: each is the number of a row in the token table."
+        ),
+        "embedding": _(
+            "The row of each token plus the row of its position: the list the first block begins with."
+        ),
+        "norm1": _(
+            "Each list by itself is brought to mean 0 and spread 1, then gamma and beta: x stays as it is."
+        ),
+        "attention": _(
+            "What each position has gathered from itself and earlier ones: a contribution, no sum yet."
+        ),
+        "sum1": _("The direct path plus the contribution: u = x + Attention(Norm₁(x))."),
+        "norm2": _("The sum u is normalized, again each list by itself."),
+        "mlp": _("At each position the same small net, from D to 4D and back: the second contribution."),
+        "sum2": _("The direct path plus the contribution: y = u + MLP(Norm₂(u)). It leaves the block."),
+        "final_norm": _("After the last block each list is normalized once more."),
+        "head": _(
+            "The head makes V logits of each list. Shown are those of the ten best candidates at the end."
+        ),
+        "sampling": _("Softmax makes probabilities of the logits: positive, and each row adds up to 1."),
+        "next": _(
+            "The last row decides. Its token is appended, and the way begins again with one token more."
+        ),
+    }
+
+
+class LivingPlan(Explorer):
+    """Walk through the drawn decoder: at each place the true values of the reader's own text."""
+
+    def __init__(self, pretrained=None, text: str | None = None):
+        self.reading = Reading(pretrained)
+        self._run = lru_cache(maxsize=16)(lambda text: run(self.reading, text))
+        self.way = stops(self.reading.model.config.blocks)
+        self.plan = LiveFigure(9.0, 1.95)
+        self._draw()
+        self.matrix = MatrixView(
+            np.zeros((1, 1)), max_height=340, row_axis=_("token"), words=_("“{row}”, {column}: {value}")
+        )
+        text = text or example_story().rpartition(" sie")[0]
+        tokens = len(self.reading.ids(text))
+        controls = {
+            "text": text_input(_("text"), text),
+            "stop": selection_slider(
+                _("place"), [(self._name(stop), stop) for stop in self.way], self.way[0]
+            ),
+            "position": int_slider(_("seen from token"), 1, self.reading.context, tokens),
+        }
+        super().__init__(controls, [[self.plan], [self.matrix]])
+        self.follow_clicks(self.matrix, "position")
+        self.follow_length("position", lambda result: len(result.labels))
+        self.plan.on_click(self.guarded(self._go))
+
+    def compute(self, text: str, stop: Stop, position: int) -> Station:
+        return station(self._run(text), stop, position)
+
+    def _draw(self) -> None:
+        self.axes = draw_decoder(self.plan.figure, plan_labels() | {"block": ""}, ())
+        self.frames = {part: frame_part(self.axes, part) for part in (*OUTER, *INNER)}
+        self.block = self.axes.text(2.92, 1.4, "", fontsize=style.SMALL_SIZE, va="bottom", fontweight="bold")
+        self.plan.moving(*(artist for artists in self.frames.values() for artist in artists), self.block)
+
+    def _go(self, x: float, y: float) -> None:
+        """Go to the part that was clicked, in the block where we are; outside one, to that of the first."""
+        part = part_at(*self._on_axes(x, y))
+        here = self.controls["stop"].value.block or 0
+        stop = Stop(part, here) if part in INNER else Stop(part)
+        if stop in self.way:
+            self.controls["stop"].value = stop
+
+    def _on_axes(self, x: float, y: float) -> tuple[float, float]:
+        pixels = x * self.plan.figure.bbox.width, y * self.plan.figure.bbox.height
+        return tuple(self.axes.transData.inverted().transform(pixels))
+
+    @staticmethod
+    def _name(stop: Stop) -> str:
+        name = stop_names()[stop.part]
+        if stop.block is None:
+            return name
+        return _("block {block}: {part}").format(block=stop.block + 1, part=name)
+
+    def show(self, result: Station) -> None:
+        for part, artists in self.frames.items():
+            for artist in artists:
+                artist.set_visible(part == result.stop.part)
+        block = result.stop.block
+        self.block.set_text(
+            _("{count} blocks").format(count=self.reading.model.config.blocks)
+            if block is None
+            else _("block {block} of {count}").format(block=block + 1, count=self.reading.model.config.blocks)
+        )
+        self.plan.refresh()
+        self.matrix.update(
+            values=result.values, rows=result.labels, selected=result.position, **self._look(result)
+        )
+
+    @staticmethod
+    def _look(result: Station) -> dict:
+        """How the values of a place are shown: as numbers, as probabilities, or as colours alone."""
+        part = result.stop.part
+        if part == "ids":
+            return {"columns": [_("id")], "kind": "sequential", "limits": None, "digits": 0, "cell_size": 44,
+                    "column_axis": ""}  # fmt: skip
+        if part in ("head", "sampling", "next"):
+            shares = part != "head"
+            return {"columns": result.columns, "kind": "sequential" if shares else "diverging",
+                    "limits": (0.0, 1.0) if shares else None, "digits": 2 if shares else 1, "cell_size": 44,
+                    "column_axis": _("candidate")}  # fmt: skip
+        return {"columns": result.columns, "kind": "diverging", "limits": None, "digits": -1, "cell_size": 13,
+                "column_axis": _("component")}  # fmt: skip
+
+    def sentence(self, result: Station) -> str:
+        letters = {"ids": "(B, T)", "head": "(B, T, V)", "sampling": "(B, T, V)", "next": "(B, T, V)"}
+        shape = f"{letters.get(result.stop.part, '(B, T, D)')} = {result.shape}"
+        text = f"{self._name(result.stop)}, {shape}. {what_happens()[result.stop.part]}"
+        return text + " " + self._row(result)
+
+    @staticmethod
+    def _row(result: Station) -> str:
+        token, row = result.labels[result.position], result.values[result.position]
+        if result.stop.part == "ids":
+            return _("Token {place}, “{token}”, has the id {id}.").format(
+                place=result.position + 1, token=token, id=int(row[0])
+            )
+        if result.stop.part in ("head", "sampling", "next"):
+            best = int(row.argmax())
+            value = number(row[best]) if result.stop.part == "head" else percent(row[best])
+            return _(
+                "After token {place}, “{token}”, the largest of them is that of “{best}”: {value}."
+            ).format(place=result.position + 1, token=token, best=result.columns[best], value=value)
+        return _(
+            "The list of token {place}, “{token}”, is {length} long; it begins with {beginning}."
+        ).format(
+            place=result.position + 1,
+            token=token,
+            length=number(np.linalg.norm(row)),
+            beginning=vector(row[:4]),
+        )
+
 
 # ---- logits at each position, and what each layer would answer ----
 
