@@ -22,6 +22,8 @@ PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 STILL = 1000  # milliseconds without a word from the kernel, after which long work has ended
 PRESSES = 60
+SIDE_BAR = 252  # its width in pixels, when it is open
+TALLEST_VIEW = 779  # pixels that JupyterLab leaves a page of a window of 900
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")
 TYPED = ("Oma", "$x$ <b>und</b> 🦆", "")
 LIVE = (".tokenwerk-explorer", ".tokenwerk-guess")
@@ -429,6 +431,19 @@ def test_nothing_sticks_out_of_a_narrow_page(notebook):
     try:
         notebook.page.set_viewport_size({"width": 700, "height": size["height"]})
         assert notebook.ask("sticksOut", ANSWER) == []
+    finally:
+        notebook.page.set_viewport_size(size)
+
+
+def test_a_live_view_with_its_controls_and_its_sentence_fits_the_window_beside_the_side_bar(notebook):
+    size = notebook.page.viewport_size
+    try:
+        notebook.page.set_viewport_size({"width": 1300 - SIDE_BAR, "height": 900})
+        heights = {}
+        for number, explorer in enumerate(explorers(notebook)):
+            settled(explorer)
+            heights[number] = explorer.bounding_box()["height"]
+        assert {number: height for number, height in heights.items() if height > TALLEST_VIEW} == {}
     finally:
         notebook.page.set_viewport_size(size)
 

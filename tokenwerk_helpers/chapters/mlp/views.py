@@ -182,10 +182,10 @@ class NeuronExplorer(Explorer):
         config = self.reading.model.config
         self.hidden_width = 4 * config.width
         self.matrix = MatrixView(
-            np.zeros((1, SHOWN)), kind="diverging", cell_size=30, digits=1, column_axis=_("neuron"),
-            row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
+            np.zeros((1, SHOWN)), kind="diverging", cell_size=30, digits=1, max_height=340,
+            column_axis=_("neuron"), row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
         )  # fmt: skip
-        self.figure = LiveFigure(7.6, 2.7)
+        self.figure = LiveFigure(7.6, 2.2)
         self._draw()
         controls = {
             "text": text_input(_("sentence"), text or example_story()),

@@ -38,7 +38,7 @@ class FiveSteps(Explorer):
 
     def __init__(self):
         tokens, parts = list(SENTENCE), ["1", "2", "3"]
-        look = {"kind": "diverging", "cell_size": 46, "legend": False}
+        look = {"kind": "diverging", "cell_size": 42, "legend": False}
         self.left = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
         self.right = MatrixView(np.zeros((3, 3)), rows=parts, columns=parts, **look)
         self.out = MatrixView(np.zeros((5, 3)), rows=tokens, columns=parts, **look)
@@ -258,7 +258,13 @@ class Heads(Explorer):
         self.reading = Reading(pretrained)
         text = text or example_story()
         tokens = self.reading.labels(self.reading.ids(text))
-        look = {"row_axis": _("looks"), "column_axis": _("at"), "limits": (0.0, 1.0), "cell_size": 30}
+        look = {
+            "row_axis": _("looks"),
+            "column_axis": _("at"),
+            "limits": (0.0, 1.0),
+            "cell_size": 30,
+            "max_height": 580,
+        }
         words = _("{panel}: “{row}” looks at “{column}” with {value}")
         self.matrix = MatrixView(np.zeros((len(tokens), len(tokens))), rows=tokens, words=words, **look)
         self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
