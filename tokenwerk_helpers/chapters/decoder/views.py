@@ -210,7 +210,8 @@ class NextToken(Explorer):
         config = self.reading.model.config
         self.logits = MatrixView(
             np.zeros((1, TOP)), kind="diverging", digits=1, cell_size=34, max_height=330,
-            row_axis=_("position"), column_axis=_("candidate"), words=_("After “{row}”, “{column}” has the logit {value}"),
+            row_axis=_("position"), column_axis=_("candidate"),
+            words=_("After “{row}”, “{column}” has the logit {value}"),
         )  # fmt: skip
         self.figure = LiveFigure(8.6, 2.5)
         self.layers = shown_layers(config.blocks + 1)
