@@ -129,7 +129,7 @@ def test_08_what_each_missing_part_costs(board):
     losses = {part: board.compute(**{part: True}).loss for part in decoder_computation.PARTS}
     order = ["residual", "mlp", "norms", "attention", "positions"]
     assert sorted(losses, key=losses.get, reverse=True) == order
-    blind = board.compute().uniform
+    blind = board.stories.uniform
     assert losses["residual"] > blind > losses["mlp"]
     residual, mlps, norms, attention, positions = (number(losses[part]) for part in order)
     assert (

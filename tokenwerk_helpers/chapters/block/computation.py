@@ -12,9 +12,8 @@ from torch.nn import functional as F
 from ...apart import Seeded, Undrawn
 from ...model import Block, Config
 from ...parameters import count
-from ...trace import Replacement, Trace, running_with, trace
-from ..reading import Reading
-from ..story import read as read_story
+from ...trace import Replacement, Trace, running_with
+from ..reading import Read, Reading, example_story
 
 # ---- the small example ----
 
@@ -83,20 +82,6 @@ STRONGEST = 0.95  # share of the cells whose colour is not the last of its scale
 SHOWN = 32  # components that are drawn: more would leave no room to read the tokens
 
 
-@dataclass(frozen=True)
-class Read:
-    """A text as the model reads it: the label of each token and every inner value."""
-
-    labels: list[str]
-    seen: Trace
-
-
-def read(reading: Reading, text: str) -> Read:
-    """Run the model on start token and text, and keep every inner value; ReaderMistake if it is too long."""
-    ids = reading.ids(text)
-    return Read(reading.labels(ids), trace(reading.model, torch.tensor([ids])))
-
-
 def stream_into(seen: Trace, block: int) -> Tensor:
     """What enters a block, counted from 0.  # (T, D)"""
     return seen["embedded" if block == 0 else f"blocks.{block - 1}"][0]
@@ -131,6 +116,12 @@ class Walk:
         return float(np.linalg.norm(self.row(step)))
 
 
+def walked(read: Read, norm: str, block: int, step: str, position: int) -> Walk:
+    """One step of a block whose norm sits there, seen from a position; both counted from 1."""
+    values = values_of_steps(read.seen, block - 1, norm)
+    return Walk(read.labels, norm, block, step, min(position, len(read.ids)), values)
+
+
 # ---- how much each part adds ----
 
 
@@ -142,11 +133,6 @@ def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
             added.append(seen[f"blocks.{block}.{part}"][0])
             stream.append(seen[f"blocks.{block}.{total}"][0])
     return tuple(torch.stack(values).norm(dim=-1).numpy() for values in (stream, added))
-
-
-def shares(stream: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Each contribution relative to the stream it is added to: (2L + 1, T), (2L, T) -> (T, 2L)."""
-    return (added / np.maximum(stream[:-1], 1e-12)).T
 
 
 @dataclass(frozen=True)
@@ -161,13 +147,18 @@ class Stream:
     @property
     def shares(self) -> np.ndarray:
         """Each contribution relative to the stream it is added to.  # (T, 2L)"""
-        return shares(self.stream, self.added)
+        return (self.added / np.maximum(self.stream[:-1], 1e-12)).T
+
+
+def residual_stream(read: Read, blocks: int, position: int) -> Stream:
+    """The residual stream of a text that was read, seen from a position, counted from 1."""
+    return Stream(read.labels, min(position, len(read.ids)), *contributions(read.seen, blocks))
 
 
 def mean_share() -> float:
     """The mean share over all positions, blocks and parts of the shipped model as it reads the story."""
-    shipped, _ids, seen = read_story()
-    return float(shares(*contributions(seen, shipped.model.config.blocks)).mean())
+    reading = Reading()
+    return float(residual_stream(reading.read(example_story()), reading.model.config.blocks, 1).shares.mean())
 
 
 # ---- dropout ----

@@ -26,11 +26,10 @@ from .computation import (
     Example,
     Stream,
     Walk,
-    contributions,
     drop,
-    read,
+    residual_stream,
     small_block,
-    values_of_steps,
+    walked,
 )
 
 STREAM, ATTENTION, MLP = style.ROLES["residual"], style.ROLES["attention"], style.ROLES["mlp"]
@@ -119,7 +118,7 @@ class OnText(Explorer):
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
         self.reading = Reading(pretrained)
         self.config = self.reading.model.config
-        self.read = lru_cache(maxsize=8)(lambda text: read(self.reading, text))
+        self.read = lru_cache(maxsize=8)(self.reading.read)
 
 
 class BlockWalk(OnText):
@@ -153,9 +152,7 @@ class BlockWalk(OnText):
         return part_labels().get(step, _("sum"))
 
     def compute(self, text: str, block: int, step: str, position: int) -> Walk:
-        got, norm = self.read(text), self.config.norm
-        values = values_of_steps(got.seen, block - 1, norm)
-        return Walk(got.labels, norm, block, step, min(position, len(got.labels)), values)
+        return walked(self.read(text), self.config.norm, block, step, position)
 
     def show(self, result: Walk) -> None:
         self.diagram.light(result.step)
@@ -292,8 +289,7 @@ class ResidualStream(OnText):
             text.set_y(max(height, stream) + 0.03 * top)
 
     def compute(self, text: str, position: int) -> Stream:
-        got = self.read(text)
-        return Stream(got.labels, min(position, len(got.labels)), *contributions(got.seen, self.blocks))
+        return residual_stream(self.read(text), self.blocks, position)
 
     def show(self, result: Stream) -> None:
         at = result.position - 1

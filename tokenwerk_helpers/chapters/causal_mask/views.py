@@ -13,20 +13,21 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
-from ...trace import trace
 from ..reading import Reading, example_gift
 from .computation import (
     PLACE,
     SIZED,
-    SUBSTITUTE,
     VISIBLE,
     Leak,
     Masked,
     Places,
+    first_substitute,
+    leak,
     mask,
     masked_before_and_after,
-    movement,
+    masked_head,
     short_story,
+    spelled,
     visibly,
 )
 
@@ -79,16 +80,9 @@ class MaskLab(Explorer):
         )  # fmt: skip
 
     def compute(self, text: str, block: int, head: int, kind: str, width: int, temperature: float) -> Masked:
-        ids = self.reading.ids(text)
-        T = len(ids)
+        T = len(self.reading.ids(text))
         allowed = self._own_mask(T) if kind == "own" else mask(kind, T, width)
-        seen = trace(self.reading.model, torch.tensor([ids]), allowed)
-        scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
-        masked = model.hide(scores, allowed)
-        weights = model.softmax(masked)
-        return Masked(
-            self.reading.labels(ids), allowed.numpy(), scores.numpy(), masked.numpy(), weights.numpy(), kind
-        )
+        return masked_head(self.reading, text, block, head, kind, allowed, temperature)
 
     def show(self, result: Masked) -> None:
         self.controls["width"].disabled = result.kind not in SIZED
@@ -152,7 +146,7 @@ class LeakProbe(Explorer):
         controls = {
             "text": text_input(_("sentence"), text),
             "position": int_slider(_("exchange token"), 2, self.reading.context, PLACE),
-            "new": text_input(_("for"), self._first_substitute(text)),
+            "new": text_input(_("for"), first_substitute(self.reading, text)),
             "kind": dropdown(_("mask"), kind_names(), "causal"),
             "width": int_slider(_("window or prefix"), 1, 12, 3),
         }
@@ -161,40 +155,20 @@ class LeakProbe(Explorer):
 
     def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
         ids = self.reading.ids(text)
-        place = min(position, len(ids)) - 1
-        substitute = self._single_token(new, like=ids[place])
-        moved = movement(self.reading.model, ids, place, substitute, mask(kind, len(ids), width))
-        return Leak(self.reading.labels(ids), place, new, kind, moved)
+        self._refuse_all_but_one_token(new, like=ids[min(position, len(ids)) - 1])
+        return leak(self.reading, text, position, new, kind, width)
 
-    def _first_substitute(self, text: str) -> str:
-        """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
-        ids = self.reading.ids(text)
-        like = ids[min(PLACE, len(ids)) - 1]
-        later = [self.reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
-        fitting = (word for word in [SUBSTITUTE, *later] if word and len(self._spelled(word, like)) == 1)
-        return next(fitting, "F")  # a single letter is a token of every byte pair encoding
-
-    def _spelled(self, new: str, like: int) -> list[int]:
-        """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
-        encode, word = self.reading.tokenizer.encode, new.strip()
-        if self.reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
-            return encode(" " + word)
-        return encode(word)
-
-    def _single_token(self, new: str, like: int) -> int:
-        """The id of the typed word; ReaderMistake unless it is exactly one token."""
+    def _refuse_all_but_one_token(self, new: str, like: int) -> None:
         if not new.strip():
             raise ReaderMistake(_("Type the token that is to stand there."))
-        ids = self._spelled(new, like)
-        if len(ids) != 1:
-            raise ReaderMistake(
-                ngettext(
-                    "“{new}” makes {count} token; exactly one is needed here.",
-                    "“{new}” makes {count} tokens; exactly one is needed here.",
-                    len(ids),
-                ).format(new=new, count=len(ids))
+        count = len(spelled(self.reading, new, like))
+        if count != 1:
+            text = ngettext(
+                "“{new}” makes {count} token; exactly one is needed here.",
+                "“{new}” makes {count} tokens; exactly one is needed here.",
+                count,
             )
-        return ids[0]
+            raise ReaderMistake(text.format(new=new, count=count))
 
     def show(self, result: Leak) -> None:
         self.controls["width"].disabled = result.kind not in SIZED

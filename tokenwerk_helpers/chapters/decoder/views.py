@@ -1,13 +1,9 @@
 """Live views of 08_decoder."""
 
-import math
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
-import torch
 
-from ... import corpus, sampling, training
 from ...language import _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
@@ -16,19 +12,19 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, percent_label
-from ...trace import ablate, running_with
 from ..reading import Reading, example_gift, example_story
 from .computation import (
     LAYER_TOP,
     LIMIT,
     PARTS,
-    STORIES,
     TOP,
     Ablated,
     Generated,
     Prediction,
+    ablated,
     continued,
     greedy,
+    held_out,
     predict,
     shown_layers,
 )
@@ -181,72 +177,34 @@ class AblationBoard(Explorer):
     def __init__(self, pretrained=None, prompt: str | None = None):
         self.reading = Reading(pretrained)
         self.prompt = prompt or example_gift()
-        told = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
-        rows = [(training.framed(story.text, self.reading.tokenizer), story.nats) for story in told]
-        fitting = [(row, nats) for row, nats in rows if len(row) <= self.reading.context + 1]
-        # Padding is cheap here and one batch is one run of the model.
-        self.batch = training.batch([row for row, _nats in fitting])
-        self.floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
-        self.intact = self._loss({})
+        self.stories = held_out(self.reading)
         self.figure = LiveFigure(7.6, 2.6)
         self._draw()
         config = self.reading.model.config
         heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
-        heads += [
-            (_("block {block}, head {head}").format(block=b + 1, head=h + 1), (b, h))
-            for b in range(config.blocks)
-            for h in range(config.heads)
-        ]
+        heads += [(head_name(b, h), (b, h)) for b in range(config.blocks) for h in range(config.heads)]
         controls = {name: checkbox(part_names()[name]) for name in PARTS}
         controls["head"] = dropdown(_("one head off"), heads, ())
         super().__init__(controls, [[self.figure]])
 
     def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:
         off = [name for name in PARTS if parts.get(name)]
-        replace = ablate(self.reading.model, *off, heads=[head] if head else [])
-        names = [part_names()[name] for name in off]
-        if head:
-            names.append(_("block {block}, head {head}").format(block=head[0] + 1, head=head[1] + 1))
-        vocab_size = self.reading.model.config.vocab_size
-        return Ablated(
-            names, self._loss(replace), self.intact, self.floor, math.log(vocab_size), self._text(replace)
-        )
-
-    def _loss(self, replace) -> float:
-        with torch.no_grad(), running_with(self.reading.model, replace):
-            return float(training.loss(self.reading.model, self.batch))
-
-    def _text(self, replace, count: int = 14) -> str:
-        end = getattr(self.reading.tokenizer, "end", None)
-        with running_with(self.reading.model, replace):
-            steps = sampling.generate(
-                self.reading.model, self.reading.ids(self.prompt), count, temperature=0, eos=end
-            )
-            ids = [step.id for step in steps if step.id != end]
-        return self.prompt + self.reading.tokenizer.decode(ids)
+        return ablated(self.reading, self.stories.batch, self.prompt, off, head or None)
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
-        self.names = [
-            _("floor of the grammar"),
-            _("intact"),
-            _("with this switched off"),
-            _("all tokens alike"),
-        ]
+        names = [_("floor of the grammar"), _("intact"), _("with this switched off"), _("all tokens alike")]
         colours = [style.LIGHT.grid, style.LIGHT.soft, style.ACCENTS["warning"], style.LIGHT.grid]
-        uniform = math.log(self.reading.model.config.vocab_size)
-        self.bars = axes.barh(
-            range(4), [self.floor, self.intact, self.intact, uniform], color=colours, height=0.62
-        )
-        axes.set_yticks(range(4), labels=self.names)
+        floor, intact, uniform = self.stories.floor, self.stories.intact, self.stories.uniform
+        self.bars = axes.barh(range(4), [floor, intact, intact, uniform], color=colours, height=0.62)
+        axes.set_yticks(range(4), labels=names)
         axes.invert_yaxis()
         axes.set_xlim(0, 16)
         axes.set_xlabel(
-            _("loss on {count} held-out stories (nats per token)").format(count=len(self.batch.ids))
+            _("loss on {count} held-out stories (nats per token)").format(count=len(self.stories.batch.ids))
         )
-        for i, value in enumerate((self.floor, self.intact, None, uniform)):
-            if value is not None:
-                axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)
+        for i, value in ((0, floor), (1, intact), (3, uniform)):
+            axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)
         self.value = axes.text(0, 2, "", va="center", fontsize=style.SMALL_SIZE)
         self.figure.moving(self.bars[2], self.value)
 
@@ -257,21 +215,34 @@ class AblationBoard(Explorer):
         self.figure.refresh()
 
     def sentence(self, result: Ablated) -> str:
-        if not result.off:
-            text = _("Nothing is switched off: loss {loss}, the floor is {floor}.").format(
-                loss=number(result.loss), floor=number(result.floor)
+        return f"{self._loss_in_words(result)}\n" + _("It continues like this: {text}").format(
+            text=result.text
+        )
+
+    def _loss_in_words(self, result: Ablated) -> str:
+        loss, intact, uniform = result.loss, self.stories.intact, self.stories.uniform
+        off = [part_names()[part] for part in result.parts]
+        if result.head:
+            off.append(head_name(*result.head))
+        if not off:
+            return _("Nothing is switched off: loss {loss}, the floor is {floor}.").format(
+                loss=number(loss), floor=number(self.stories.floor)
             )
-        else:
-            text = _("Off: {parts}. The loss goes from {intact} to {loss}.").format(
-                parts=", ".join(result.off), intact=number(result.intact), loss=number(result.loss)
+        text = _("Off: {parts}. The loss goes from {intact} to {loss}.").format(
+            parts=", ".join(off), intact=number(intact), loss=number(loss)
+        )
+        if loss > uniform:
+            text += " " + _("That is worse than guessing blindly ({uniform}).").format(
+                uniform=number(uniform)
             )
-            if result.loss > result.uniform:
-                text += " " + _("That is worse than guessing blindly ({uniform}).").format(
-                    uniform=number(result.uniform)
-                )
-            elif result.loss - result.intact < 0.02:
-                text += " " + _("The model hardly misses it on these stories.")
-        return text + "\n" + _("It continues like this: {text}").format(text=result.text)
+        elif loss - intact < 0.02:
+            text += " " + _("The model hardly misses it on these stories.")
+        return text
+
+
+def head_name(block: int, head: int) -> str:
+    """A head, both numbers counted from 0, as the reader reads it."""
+    return _("block {block}, head {head}").format(block=block + 1, head=head + 1)
 
 
 def part_names() -> dict[str, str]:

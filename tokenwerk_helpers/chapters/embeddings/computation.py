@@ -90,6 +90,11 @@ class Positions:
     likeness: np.ndarray  # (T,)
 
 
+def compared(kind: str, table: Tensor, position: int) -> Positions:
+    """Compare all rows of a table with that of one position."""
+    return Positions(kind, table.numpy(), position, likeness(table, position).numpy())
+
+
 def most_alike(positions: Positions) -> list[int]:
     """The other positions whose rows are most like the chosen one's; more than one if equally so."""
     others = np.delete(np.arange(len(positions.likeness)), positions.position)

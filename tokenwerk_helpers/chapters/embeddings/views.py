@@ -19,7 +19,7 @@ from .computation import (
     Positions,
     Split,
     Window,
-    likeness,
+    compared,
     most_alike,
     sine_table,
     split_with,
@@ -170,8 +170,7 @@ class PositionTables(Explorer):
         super().__init__(controls, [[self.matrix], [self.figure]])
 
     def compute(self, kind: str, position: int) -> Positions:
-        table = self.tables[kind]
-        return Positions(kind, table.numpy(), position, likeness(table, position).numpy())
+        return compared(kind, self.tables[kind], position)
 
     def _draw(self, T: int) -> None:
         axes = self.figure.figure.add_subplot(xlim=(-1, T), ylim=(-1.1, 1.1))

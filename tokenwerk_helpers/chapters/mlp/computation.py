@@ -1,15 +1,18 @@
 """What 03_mlp computes: settings in, arrays out."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from ... import model
+from ... import corpus, model
 from ...apart import Seeded
-from ..story import read
+from ...trace import Trace
+from ..reading import Reading, example_story
 
 # ---- activation functions ----
 
@@ -130,7 +133,7 @@ def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:
 
 # ---- neurons of a trained model ----
 
-FAVOURITES, ROOM = 12, 14  # tokens under the bars, and letters of each that fit there
+FAVOURITES = 12  # tokens under the bars
 SHOWN = 16  # neurons in the matrix: the most active ones on the text
 STORIES = 150
 
@@ -146,9 +149,55 @@ class Neurons:
     favourites: list[tuple[str, float]]  # token and mean value, largest first
 
 
+@dataclass(frozen=True)
+class Means:
+    """The mean hidden values of one block for each token that occurs often enough in many stories."""
+
+    labels: list[str]  # of n tokens
+    values: np.ndarray  # (n, 4D)
+
+    def favourites(self, neuron: int) -> list[tuple[str, float]]:
+        """The FAVOURITES tokens to which a neuron answers most, with its mean value for each."""
+        means = self.values[:, neuron]
+        return [(self.labels[i], float(means[i])) for i in np.argsort(-means, kind="stable")[:FAVOURITES]]
+
+
+def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) -> Neurons:
+    """The neurons of a block on one text, and what one of them prefers; both numbers from 1."""
+    read = reading.read(text)
+    hidden = hidden_values(read.seen, block - 1)
+    shown = np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN].tolist()
+    if neuron - 1 not in shown:
+        shown[-1] = neuron - 1
+    return Neurons(read.labels, hidden, shown, neuron - 1, means.favourites(neuron - 1))
+
+
+def hidden_values(seen: Trace, block: int) -> np.ndarray:
+    """What the neurons of a block, from 0, hold behind GELU.  # (T, 4D)"""
+    return seen[f"blocks.{block}.mlp.activation"][0].numpy()
+
+
+def mean_values(reading: Reading, block: int) -> Means:
+    """Average what the neurons of a block, from 1, hold for each token of STORIES stories."""
+    rows: dict[int, list[np.ndarray]] = defaultdict(list)
+    for story in islice(corpus.stories(seed=7), STORIES):
+        read = reading.read(story.text)
+        for token, values in zip(read.ids, hidden_values(read.seen, block - 1)):
+            rows[token].append(values)
+    often = {token: values for token, values in rows.items() if len(values) >= 3}
+    means = np.stack([np.mean(values, axis=0) for values in often.values()])
+    return Means(reading.labels(list(often)), means)
+
+
+def liveliest(reading: Reading, text: str) -> int:
+    """The neuron of the last block, from 1, that gets the largest value on the text."""
+    hidden = hidden_values(reading.read(text).seen, reading.model.config.blocks - 1)
+    return int(hidden.max(axis=0).argmax()) + 1
+
+
 def share_of_positive_neurons() -> float:
     """Which share of the shipped model's hidden values is above zero behind GELU, on a story."""
-    shipped, _ids, seen = read()
-    blocks = range(shipped.model.config.blocks)
-    hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
-    return (hidden > 0).float().mean().item()
+    reading = Reading()
+    seen = reading.read(example_story()).seen
+    hidden = np.stack([hidden_values(seen, block) for block in range(reading.model.config.blocks)])
+    return float((hidden > 0).mean())  # of (L, T, 4D)

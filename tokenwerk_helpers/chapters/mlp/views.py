@@ -1,13 +1,11 @@
 """Live views of 03_mlp."""
 
-from collections import defaultdict
-from itertools import islice
+from functools import cache
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from ... import corpus
 from ...language import _
 from ...live import style
 from ...live.controls import dropdown, int_slider, selection_slider, slider, text_input
@@ -15,12 +13,10 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import magnitude, number
-from ...trace import trace
 from ..reading import Reading, example_story
 from .computation import (
     FAVOURITES,
     POINTS,
-    ROOM,
     SHOWN,
     STORIES,
     Activations,
@@ -31,6 +27,9 @@ from .computation import (
     T,
     activations,
     fit,
+    liveliest,
+    mean_values,
+    neurons,
     nudged,
 )
 
@@ -172,13 +171,15 @@ class PositionByPosition(Explorer):
 
 # ---- neurons of a trained model ----
 
+ROOM = 14  # letters of a token that fit under its bar
+
 
 class NeuronExplorer(Explorer):
     """Type a sentence and see which neurons of a trained model's MLP answer to which token."""
 
     def __init__(self, pretrained=None, text: str | None = None):
         self.reading = Reading(pretrained)
-        self._means: dict[int, tuple[list[int], np.ndarray]] = {}
+        self._means = cache(lambda block: mean_values(self.reading, block))
         config = self.reading.model.config
         self.hidden_width = 4 * config.width
         self.matrix = MatrixView(
@@ -187,26 +188,16 @@ class NeuronExplorer(Explorer):
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.7)
         self._draw()
+        text = text or example_story()
         controls = {
-            "text": text_input(_("sentence"), text or example_story()),
+            "text": text_input(_("sentence"), text),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
-            "neuron": int_slider(_("neuron"), 1, self.hidden_width, self._liveliest(text or example_story())),
+            "neuron": int_slider(_("neuron"), 1, self.hidden_width, liveliest(self.reading, text)),
         }
         super().__init__(controls, [[self.matrix], [self.figure]])
 
     def compute(self, text: str, block: int, neuron: int) -> Neurons:
-        ids = self.reading.ids(text)
-        hidden = self._hidden(ids, block)
-        shown = list(np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN])
-        if neuron - 1 not in shown:
-            shown[-1] = neuron - 1
-        return Neurons(
-            self.reading.labels(ids),
-            hidden,
-            [int(n) for n in shown],
-            neuron - 1,
-            self._favourites(block, neuron - 1),
-        )
+        return neurons(self.reading, text, block, neuron, self._means(block))
 
     def show(self, result: Neurons) -> None:
         self.matrix.update(
@@ -255,30 +246,3 @@ class NeuronExplorer(Explorer):
             mean=number(result.favourites[0][1]),
             positive=round((result.hidden > 0).sum(axis=1).mean()), all=self.hidden_width,
         )  # fmt: skip
-
-    def _hidden(self, ids: list[int], block: int) -> np.ndarray:
-        seen = trace(self.reading.model, torch.tensor([ids]))
-        return seen[f"blocks.{block - 1}.mlp.activation"][0].numpy()  # (T, 4D)
-
-    def _liveliest(self, text: str) -> int:
-        hidden = self._hidden(self.reading.ids(text), self.reading.model.config.blocks)
-        return int(hidden.max(axis=0).argmax()) + 1
-
-    def _favourites(self, block: int, neuron: int) -> list[tuple[str, float]]:
-        ids, means = self._means_of(block)
-        best = np.argsort(-means[:, neuron], kind="stable")[:FAVOURITES]
-        labels = self.reading.labels([ids[i] for i in best])
-        return [(label, float(means[i, neuron])) for label, i in zip(labels, best)]
-
-    def _means_of(self, block: int) -> tuple[list[int], np.ndarray]:
-        """The mean hidden values by token over many stories.  # ids (n,), means (n, 4D)"""
-        if block not in self._means:
-            rows: dict[int, list[np.ndarray]] = defaultdict(list)
-            for story in islice(corpus.stories(seed=7), STORIES):
-                ids = self.reading.ids(story.text)[: self.reading.context]
-                for token, values in zip(ids, self._hidden(ids, block)):
-                    rows[token].append(values)
-            often = {token: values for token, values in rows.items() if len(values) >= 3}
-            means = np.stack([np.mean(values, axis=0) for values in often.values()])
-            self._means[block] = list(often), means
-        return self._means[block]

@@ -1,14 +1,15 @@
 """What 10_sampling computes: settings in, arrays out."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import pretrained, sampling
-from ..story import prompt
+from ... import sampling
+from ..reading import Reading, example_gift
 
 LOGITS = torch.tensor([3.2, 2.9, 2.3, 1.8, 1.0, 0.8, -0.3, -1.0, -2.0, -3.0], dtype=torch.float64)
 ALL = len(LOGITS)  # as a value of top-k: keep all
@@ -83,6 +84,27 @@ class Written:
     context: int
 
 
+def written(
+    reading: Reading,
+    text: str,
+    drawn: Sequence[sampling.Step],
+    temperature: float,
+    top_k: int,
+    top_p: float,
+) -> Written:
+    """How far the text has come with these tokens drawn, and what can be drawn next with these settings."""
+    reason = drawn[-1].reason if drawn else None
+    new = [step.id for step in drawn]
+    visible = new[:-1] if reason == "end" else new
+    so_far = [*reading.ids(text), *visible]
+    stage = sampling.stages(reading.logits_after(so_far), temperature, top_k, top_p)[-1]
+    return Written(
+        text, reading.tokenizer.decode(visible), len(new), reason,
+        reading.most_probable(stage.probabilities, SHOWN), int(stage.survives.sum()),
+        min(len(so_far), reading.context), reading.context,
+    )  # fmt: skip
+
+
 # ---- what the questions ask ----
 
 
@@ -118,14 +140,13 @@ def draws_for_half_the_deviation() -> int:
 
 def text_under_a_limit() -> str:
     """What a limit of 5 makes of the text written under one of 40: "broken off", "shorter" or "another"."""
-    shipped = pretrained.load()
-    ids = prompt(shipped, "Mia schenkt Jan")
-    runs = []
-    for limit in (5, 40):
-        dice = torch.Generator().manual_seed(1)
-        steps = sampling.generate(shipped.model, ids, limit, eos=shipped.tokenizer.end, generator=dice)
-        runs.append(list(steps))
-    short, long = runs
+    reading = Reading()
+
+    def drawn(limit: int) -> list[sampling.Step]:
+        ids, dice = reading.ids(example_gift()), torch.Generator().manual_seed(1)
+        return list(sampling.generate(reading.model, ids, limit, eos=reading.end, generator=dice))
+
+    short, long = drawn(5), drawn(40)
     if [step.id for step in short] != [step.id for step in long[:5]]:
         return "another"
     return "broken off" if short[-1].reason == "limit" else "shorter"

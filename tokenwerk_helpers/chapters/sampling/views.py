@@ -1,5 +1,7 @@
 """Live views of 10_sampling."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 
@@ -13,7 +15,17 @@ from ...live.figure import LiveFigure
 from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
 from ..reading import Reading, example_gift
-from .computation import ALL, SHOWN, Drawn, Filtered, Written, drawn, expected_deviation, filtered
+from .computation import (
+    ALL,
+    SHOWN,
+    Drawn,
+    Filtered,
+    Written,
+    drawn,
+    expected_deviation,
+    filtered,
+    written,
+)
 
 
 def words() -> list[str]:
@@ -171,14 +183,13 @@ class Loop(Explorer):
         if settings != self._written_for:  # other settings, another text: stop and begin anew
             self.runner.stop()
             self._written_for, self._drawn, self._steps = None, [], iter(())
-            ids = self.reading.ids(text)
-            end = getattr(self.reading.tokenizer, "end", None)
-            generator = torch.Generator().manual_seed(seed)
+            ids, dice = self.reading.ids(text), torch.Generator().manual_seed(seed)
+            filters = (temperature, top_k, top_p)
             self._steps = sampling.generate(
-                self.reading.model, ids, limit, temperature, top_k, top_p, eos=end, generator=generator
+                self.reading.model, ids, limit, *filters, eos=self.reading.end, generator=dice
             )
             self._written_for = settings
-        return self._written(text, temperature, top_k, top_p)
+        return written(self.reading, text, self._drawn, temperature, top_k, top_p)
 
     def reset(self) -> None:
         """Put every control back to where it began, and write anew even if none had moved."""
@@ -187,37 +198,21 @@ class Loop(Explorer):
 
     def step(self) -> bool:
         """Draw one token; False if the text is finished."""
-        step = next(self._steps, None)
-        if step is not None:
-            self._drawn.append(step)
+        is_drawn = next(self.rest(), None) is not None
+        if is_drawn:
             self.update()
-        return step is not None
+        return is_drawn
 
     def run_on(self) -> None:
         """Draw on by itself; the page stays usable, and Stop ends it."""
         self.settle()
         self.runner.start(self.rest())
 
-    def rest(self):
+    def rest(self) -> Iterator[sampling.Step]:
         """Draw token after token until the end; an iterator, so that it can be stopped between two."""
         for step in self._steps:
             self._drawn.append(step)
             yield step
-
-    def _written(self, text, temperature, top_k, top_p) -> Written:
-        reason = self._drawn[-1].reason if self._drawn else None
-        new = [step.id for step in self._drawn]
-        visible = new[:-1] if reason == "end" else new
-        window = sampling.window([*self.reading.ids(text), *visible], self.reading.context)
-        with torch.no_grad():
-            logits = self.reading.model(torch.tensor([window]))[0, -1]
-        stage = sampling.stages(logits, temperature, top_k, top_p)[-1]
-        shares, best = stage.probabilities.topk(min(SHOWN, len(logits)))
-        return Written(
-            text, self.reading.tokenizer.decode(visible), len(new), reason,
-            list(zip(self.reading.labels(best.tolist()), shares.tolist())), int(stage.survives.sum()),
-            len(window), self.reading.context,
-        )  # fmt: skip
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot(xlim=(-0.6, SHOWN - 0.4), ylim=(0, 1.18))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ... import model
-from ..story import STORY, read
+from ..reading import Reading, example_story
 
 # ---- the five steps on the sentence of the guide ----
 
@@ -80,6 +80,11 @@ class Equation:
     gives: str  # a field of Steps
     query: int
     all: Steps
+
+
+def equation(gives: str, query: int) -> Equation:
+    """One of the five steps on the guide's sentence."""
+    return Equation(gives, query, five_steps())
 
 
 # ---- softmax ----
@@ -169,9 +174,17 @@ class AllHeads:
     query: int
 
 
+def all_heads(reading: Reading, text: str, block: int, query: int) -> AllHeads:
+    """Read the text and keep the weights of one block; block and query are counted from 1."""
+    read = reading.read(text)
+    weights = read.seen[f"blocks.{block - 1}.attn.weights"][0]  # (H, T, T)
+    return AllHeads(read.labels, weights.numpy(), min(query, len(read.ids)) - 1)
+
+
 def most_looked_at_before_the_pronoun() -> str:
     """The word to which the shipped model's head for pronouns gives most weight just before one."""
-    shipped, ids, seen = read(STORY.partition(" sie ")[0])
-    found = shipped.about["heads"]["pronoun"]
-    weights = seen[f"blocks.{found['block']}.attn.weights"]  # (1, H, T, T)
-    return shipped.tokenizer.decode([ids[int(weights[0, found["head"], -1].argmax())]]).strip()
+    reading = Reading()
+    block, head = reading.known_head("pronoun")
+    ids, _labels, seen = reading.read(example_story().partition(" sie ")[0])
+    weights = seen[f"blocks.{block}.attn.weights"][0, head, -1]  # (T,)
+    return reading.tokenizer.decode([ids[int(weights.argmax())]]).strip()

@@ -13,7 +13,6 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
-from ...trace import trace
 from ..reading import Reading, example_story
 from .computation import (
     D_SPLIT,
@@ -25,7 +24,8 @@ from .computation import (
     Equation,
     Scaling,
     Split,
-    five_steps,
+    all_heads,
+    equation,
     scaling,
     split_and_merge,
 )
@@ -54,8 +54,7 @@ class FiveSteps(Explorer):
         labels = ("1: Q", "1: K", "1: V", _("2: scores"), _("3: scaling"), _("4: softmax"), _("5: context"))
         return list(zip(labels, ("q", "k", "v", "scores", "scaled", "weights", "context")))
 
-    def compute(self, gives: str, query: int) -> Equation:
-        return Equation(gives, query, five_steps())
+    compute = staticmethod(equation)
 
     def show(self, result: Equation) -> None:
         tokens, parts = list(SENTENCE), ["1", "2", "3"]
@@ -267,10 +266,10 @@ class Heads(Explorer):
         # Where the pronoun is foretold, one token before it stands, and the block whose head looks back at
         # article and noun.
         pronoun = len(self.reading.ids(text.partition(" sie")[0]))
-        block = self.reading.pretrained.about.get("heads", {}).get("pronoun", {}).get("block", 0) + 1
+        block, _head = self.reading.known_head("pronoun")
         controls = {
             "text": text_input(_("sentence"), text),
-            "block": int_slider(_("block"), 1, config.blocks, block),
+            "block": int_slider(_("block"), 1, config.blocks, block + 1),
             "query": int_slider(_("seen from token"), 1, config.context_length, pronoun),
         }
         super().__init__(controls, [[self.matrix]])
@@ -278,9 +277,7 @@ class Heads(Explorer):
         self.follow_length("query", lambda result: len(result.labels))
 
     def compute(self, text: str, block: int, query: int) -> AllHeads:
-        ids = self.reading.ids(text)
-        weights = trace(self.reading.model, torch.tensor([ids]))[f"blocks.{block - 1}.attn.weights"][0]
-        return AllHeads(self.reading.labels(ids), weights.numpy(), min(query, len(ids)) - 1)  # (H, T, T)
+        return all_heads(self.reading, text, block, query)
 
     def show(self, result: AllHeads) -> None:
         H, T, _T = result.weights.shape

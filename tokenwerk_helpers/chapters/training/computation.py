@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from ... import corpus, model, training
-from ...pretrained import load_checkpoints
+from ...pretrained import Checkpoint, load_checkpoints
+from ..reading import Reading
 
 # ---- targets: the same row, shifted by one ----
 
@@ -21,6 +22,14 @@ class Shifted:
     inputs: list[str]
     targets: list[str]
     position: int
+
+
+def shifted(reading: Reading, text: str, position: int) -> Shifted:
+    """The text as a training example, seen from a position, counted from 0; ReaderMistake if too long."""
+    reading.ids(text)  # refuses a text that is too long
+    batch = training.batch([training.framed(text, reading.tokenizer)])
+    inputs, targets = (reading.labels(row[0].tolist()) for row in batch)
+    return Shifted(inputs, targets, min(position, len(inputs) - 1))
 
 
 # ---- training here ----
@@ -76,6 +85,14 @@ class Moment:
     block: int
     head: int
     text: str
+
+
+def moment(reading: Reading, checkpoint: Checkpoint, text: str, block: int, head: int) -> Moment:
+    """What the model was like at a checkpoint: how it reads a text, and how it goes on."""
+    _ids, labels, seen = reading.read(text, checkpoint.model)
+    weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
+    continuation = reading.continuation(text, 6, checkpoint.model)
+    return Moment(checkpoint.step, checkpoint.metrics, labels, weights, block, head, continuation)
 
 
 def spell_text() -> str:

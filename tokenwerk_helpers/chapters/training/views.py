@@ -1,9 +1,8 @@
 """Live views of 11_training."""
 
 import numpy as np
-import torch
 
-from ... import model, sampling, training
+from ... import model, training
 from ...language import _, ngettext
 from ...live import style
 from ...live.controls import button, dropdown, int_slider, selection_slider, text_input
@@ -13,9 +12,8 @@ from ...live.matrix import MatrixView
 from ...live.numbers import number, percent
 from ...live.running import Runner
 from ...pretrained import load_checkpoints
-from ...trace import trace
 from ..reading import Reading
-from .computation import ABILITIES, Curve, Moment, Shifted, begin, spell_text
+from .computation import ABILITIES, Curve, Moment, Shifted, begin, moment, shifted, spell_text
 
 # ---- targets: the same row, shifted by one ----
 
@@ -36,10 +34,7 @@ class Targets(Explorer):
         self.follow_length("position", lambda result: len(result.inputs) - 1)
 
     def compute(self, text: str, position: int) -> Shifted:
-        self.reading.ids(text)  # refuses a text that is too long
-        batch = training.batch([training.framed(text, self.reading.tokenizer)])
-        inputs, targets = (self.reading.labels(row[0].tolist()) for row in batch)
-        return Shifted(inputs, targets, min(position, len(inputs) - 1))
+        return shifted(self.reading, text, position)
 
     def _draw(self) -> None:
         self.axes = axes = style.bare_axes(self.figure.figure)
@@ -196,12 +191,9 @@ class LiveTraining(Explorer):
             )
         return text
 
-    def sample(self, count: int = 18) -> str:
+    def sample(self) -> str:
         """What the model writes by now, always the most probable token."""
-        ids = [self.reading.tokenizer.start]
-        end = self.reading.tokenizer.end
-        steps = sampling.generate(self.training.model, ids, count, temperature=0, eos=end)
-        return self.reading.tokenizer.decode(step.id for step in steps if step.id != end)
+        return self.reading.continuation("", 18, self.training.model)
 
     def _stories(self) -> str:
         stories = self.controls["stories"].value
@@ -246,25 +238,19 @@ class Scrubber(Explorer):
             column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
             masked_words=_("“{row}” must not look at “{column}”: it comes later"),
         )  # fmt: skip
-        about = self.reading.pretrained.about.get("heads", {}).get("induction", {})
+        block, head = self.reading.known_head("induction")
         config = self.reading.model.config
         controls = {
             "step": selection_slider(_("training step"), steps, steps[-1]),
             "text": text_input(_("text"), spell_text()),
-            "block": int_slider(_("block"), 1, config.blocks, about.get("block", 1) + 1),
-            "head": int_slider(_("head"), 1, config.heads, about.get("head", 0) + 1),
+            "block": int_slider(_("block"), 1, config.blocks, block + 1),
+            "head": int_slider(_("head"), 1, config.heads, head + 1),
         }
         super().__init__(controls, [[self.figure, self.matrix]])
 
     def compute(self, step: int, text: str, block: int, head: int) -> Moment:
         checkpoint = next(c for c in self.checkpoints if c.step == step)
-        ids = self.reading.ids(text)
-        seen = trace(checkpoint.model, torch.tensor([ids]))
-        weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
-        tokenizer = self.reading.tokenizer
-        new = [s.id for s in sampling.generate(checkpoint.model, ids, 6, temperature=0, eos=tokenizer.end)]
-        continuation = tokenizer.decode(id for id in new if id != tokenizer.end)
-        return Moment(step, checkpoint.metrics, self.reading.labels(ids), weights, block, head, continuation)
+        return moment(self.reading, checkpoint, text, block, head)
 
     def _draw(self, steps: list[int]) -> None:
         loss, ability = self.figure.figure.subplots(2, 1, sharex=True)
