@@ -158,7 +158,7 @@ def test_a_neurons_favourite_token_is_its_largest_mean(neurons):
     neurons.reset()
     values = [value for _token, value in neurons.result.favourites]
     assert values == sorted(values, reverse=True)
-    _ids, means = neurons._means_of(neurons.settings["block"])
+    means = computation.mean_values(neurons.reading, neurons.settings["block"]).values  # (n, 4D)
     assert values[0] == pytest.approx(means[:, neurons.result.neuron].max())
 
 

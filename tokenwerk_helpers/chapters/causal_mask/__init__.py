@@ -4,17 +4,3 @@ from .computation import KINDS, mask
 from .exercises import check_causal_mask
 from .questions import guess_hidden_score, guess_leak, guess_ones, guess_window, guess_zero
 from .views import BeforeOrAfter, LeakProbe, MaskLab
-
-__all__ = [
-    "KINDS",
-    "BeforeOrAfter",
-    "LeakProbe",
-    "MaskLab",
-    "check_causal_mask",
-    "guess_hidden_score",
-    "guess_leak",
-    "guess_ones",
-    "guess_window",
-    "guess_zero",
-    "mask",
-]

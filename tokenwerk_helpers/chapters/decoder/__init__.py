@@ -3,15 +3,3 @@
 from .exercises import check_next_id
 from .questions import guess_missing_part, guess_own_words, guess_position, guess_shape, guess_tied
 from .views import AblationBoard, Generation, NextToken
-
-__all__ = [
-    "AblationBoard",
-    "Generation",
-    "NextToken",
-    "check_next_id",
-    "guess_missing_part",
-    "guess_own_words",
-    "guess_position",
-    "guess_shape",
-    "guess_tied",
-]

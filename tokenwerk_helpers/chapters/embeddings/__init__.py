@@ -11,17 +11,3 @@ from .questions import (
     guess_sum,
 )
 from .views import Merges, PositionTables, SlidingWindow
-
-__all__ = [
-    "Merges",
-    "PositionTables",
-    "SlidingWindow",
-    "check_embed",
-    "guess_likeness",
-    "guess_merge",
-    "guess_missing_row",
-    "guess_order",
-    "guess_renumbered",
-    "guess_sum",
-    "sine_table",
-]

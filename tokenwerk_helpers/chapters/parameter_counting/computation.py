@@ -53,20 +53,6 @@ def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
         return BlockParameters(width, heads, tuple(table(Block(config))))
 
 
-# Where each module's parameters begin in the picture; wide enough for D = 16. One unit is one number.
-PLACES = {
-    "norm1": (0, 0),
-    "attn.q": (9, 0),
-    "attn.k": (32, 0),
-    "attn.v": (55, 0),
-    "attn.out": (78, 0),
-    "norm2": (0, 24),
-    "mlp.up": (103, 0),
-    "mlp.down": (9, 24),
-}
-LARGEST = 16  # D
-
-
 # ---- rule of thumb beside the exact count ----
 
 
@@ -121,28 +107,19 @@ class Gap:
     @property
     def share(self) -> float:
         """What the rule leaves out, as a share of the exact count."""
-        return 1 - self.reconciliation.rule.total / self.reconciliation.exact
+        return share_left_out(self.config)
 
 
-@cache
-def one_and_two_blocks(width: int, tied: bool, bias: bool) -> tuple[int, int]:
-    """The exact count of the chapter's decoder at this width with one block and with two."""
-    configs = (replace(CHAPTER, width=width, blocks=L, heads=1, tie_head=tied, bias=bias) for L in (1, 2))
-    one, two = (count_config(config).total for config in configs)
-    return one, two
-
-
-def share_left_out(width: int, blocks: int, tied: bool, bias: bool) -> float:
-    """The share of the exact count that the rule leaves out; every block adds what the second one did."""
-    one, two = one_and_two_blocks(width, tied, bias)
-    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context_length)
-    return 1 - rule.total / (one + (blocks - 1) * (two - one))
+def share_left_out(config: Config) -> float:
+    """The share of a decoder's exact count that the rule leaves out."""
+    rule, _left_out, exact = reconcile(config)
+    return 1 - rule.total / exact
 
 
 def gap(width: int, blocks: int, tied: bool, bias: bool) -> Gap:
     """Reconcile the chapter's decoder, at this width and depth, with the rule of thumb."""
-    config = replace(CHAPTER, width=width, blocks=blocks, heads=1, tie_head=tied, bias=bias)
-    shares = np.array([share_left_out(other, blocks, tied, bias) for other in WIDTHS])
+    config = replace(CHAPTER, width=width, blocks=blocks, tie_head=tied, bias=bias)
+    shares = np.array([share_left_out(replace(config, width=other)) for other in WIDTHS])
     return Gap(config, reconcile(config), shares)
 
 

@@ -3,14 +3,3 @@
 from .exercises import check_shifted
 from .questions import guess_first_loss, guess_last, guess_questions, guess_ten_stories
 from .views import LiveTraining, Scrubber, Targets
-
-__all__ = [
-    "LiveTraining",
-    "Scrubber",
-    "Targets",
-    "check_shifted",
-    "guess_first_loss",
-    "guess_last",
-    "guess_questions",
-    "guess_ten_stories",
-]
