@@ -69,11 +69,9 @@ MOST_NUMBERS, LARGEST = 12, 1e4
 
 @dataclass(frozen=True)
 class Bars:
-    """The list a·values + b and its LayerNorm, with the settings that made it."""
+    """A list and its LayerNorm, with the settings that made it."""
 
     steps: Steps
-    factor: float
-    shift: float
     gamma: float
     beta: float
     which: str
@@ -88,6 +86,15 @@ class Bars:
     def spread(self) -> float:
         """The standard deviation of the standardized list: 1 but for epsilon."""
         return float(self.steps.deviation / (self.steps.variance + self.epsilon).sqrt())
+
+
+def normalized_list(
+    x: Tensor, factor: float, shift: float, gamma: float, beta: float, which: str, epsilon: float
+) -> Bars:
+    """LayerNorm of factor·x + shift; gamma and beta act on `which`: "all" components or the "first"."""
+    x = factor * x + shift
+    mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
+    return Bars(steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon), gamma, beta, which, epsilon)
 
 
 def reach(values, smallest: float) -> float:
