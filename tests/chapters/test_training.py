@@ -324,7 +324,7 @@ def test_each_setting_is_named_before_the_training_begins(live, changed):
 
 
 def test_learning_by_heart_is_said_when_unseen_stories_get_worse(live):
-    curve = computation.Curve()
+    curve = computation.Curve(stories=10, rate=0.01)
     for step, validation in ((25, 2.0), (50, 1.5), (75, 1.6)):
         curve.add(training.Progress(step, 1.0, validation, 0.01))
     assert "auswendig" not in live.sentence(curve)

@@ -107,6 +107,17 @@ class Walk:
     position: int  # counted from 1
     values: Mapping[str, np.ndarray]
 
+    @property
+    def is_normed(self) -> bool:
+        """Does a norm come out of this step?"""
+        return STEPS[self.norm][self.step] in ("norm1", "norm2")
+
+    @property
+    def direct(self) -> str:
+        """The step whose list the direct path carries past this one: "x" up to the first sum, then "u"."""
+        steps, first_sum = list(self.values), "sum1" if self.norm == "post" else "u"
+        return "x" if steps.index(self.step) <= steps.index(first_sum) else "u"
+
     def row(self, step: str) -> np.ndarray:
         """The list of the chosen position at a step.  # (D,)"""
         return self.values[step][self.position - 1]

@@ -64,8 +64,7 @@ class NextToken(Explorer):
         self.bars = []
         for layer, ax in zip(self.layers, axes):
             last = layer == count - 1
-            ax.set_title(_layer_name(layer, count))
-            ax.set(xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
+            ax.set(title=_layer_name(layer, count), xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
             ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
             colour = style.ROLES["head"] if last else style.ROLES["residual"]
             look = {"horizontal": True, "color": colour}
@@ -138,10 +137,8 @@ class Generation(Explorer):
         return continued(self.reading, text, steps, self._greedy(text))
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12))
-        axes.set_xticks([])
-        axes.set_ylabel(_("probability"))
-        axes.set_title(_("the next token: the ten most probable"))
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12), xticks=[])
+        axes.set(title=_("the next token: the ten most probable"), ylabel=_("probability"))
         self.bars = LabelledBars(self.figure, axes, TOP, 0.7, gap=0.01, color=style.ROLES["head"])
         self.bars.texts[0].set_fontweight("bold")  # the one that is appended
 

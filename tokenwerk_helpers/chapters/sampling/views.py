@@ -8,7 +8,7 @@ import torch
 from ... import sampling
 from ...language import _, ngettext
 from ...live import style
-from ...live.bars import LabelledBars
+from ...live.bars import LabelledBars, set_heights
 from ...live.controls import button, int_slider, int_text, selection_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -127,9 +127,8 @@ class Draws(Explorer):
         self.figure.moving(*self.theory, *self.counted, axes.yaxis, axes.spines["bottom"])
 
     def show(self, result: Drawn) -> None:
-        for bars, heights in ((self.theory, result.probabilities), (self.counted, result.shares)):
-            for bar, height in zip(bars, heights):
-                bar.set_height(height)
+        set_heights(self.theory, result.probabilities)
+        set_heights(self.counted, result.shares)
         self.axes.set_ylim(0, 1.05 * max(result.probabilities.max(), result.shares.max()))
         self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
@@ -215,10 +214,8 @@ class Loop(Explorer):
             yield step
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(-0.6, SHOWN - 0.4), ylim=(0, 1.18))
-        axes.set_xticks([])
-        axes.set_title(_("what can be drawn next"))
-        axes.set_ylabel(_("probability"))
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, SHOWN - 0.4), ylim=(0, 1.18), xticks=[])
+        axes.set(title=_("what can be drawn next"), ylabel=_("probability"))
         self.bars = LabelledBars(self.figure, axes, SHOWN, 0.7, gap=0.01, color=style.ROLES["head"])
 
     def show(self, result: Written) -> None:

@@ -39,8 +39,10 @@ WIDTH, VALIDATION = 32, 60
 
 @dataclass
 class Curve:
-    """The losses of a training so far."""
+    """The losses of a training on so many fixed stories (0: always new ones) at this rate, so far."""
 
+    stories: int
+    rate: float
     steps: list[int] = field(default_factory=list)
     train: list[float] = field(default_factory=list)
     validation_steps: list[int] = field(default_factory=list)

@@ -1,6 +1,7 @@
 """Live views of 11_training."""
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ... import model, training
 from ...language import _, ngettext
@@ -119,7 +120,7 @@ class LiveTraining(Explorer):
         if settings != self._settings:  # other settings begin anew; the same ones go on
             self._settings = settings
             self.training = begin(stories, rate, self.reading.tokenizer)
-            self.curve = Curve()
+            self.curve = Curve(stories, rate)
             self.runner.stop()  # last, since what ends shows the curve
         return self.curve
 
@@ -141,16 +142,7 @@ class LiveTraining(Explorer):
         axes.set_title(" ")  # room for the line that names the settings
         axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
         axes.grid(True)
-        axes.axhline(self.uniform, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (1, 2)))
-        axes.axhline(self.floor, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
-        small = {"fontsize": style.SMALL_SIZE, "color": style.LIGHT.soft, "ha": "right", "va": "bottom"}
-        axes.text(596, self.uniform + 0.05, _("blind guessing: ln V"), **small)
-        axes.text(596, self.floor - 0.12, _("floor of the grammar"), **small | {"va": "top"})
-        shipped = [(c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600]
-        axes.plot(
-            *zip(*shipped), color=style.LIGHT.soft, marker="s", markersize=3, linewidth=0.8,
-            label=_("the shipped model then (D = 64)"),
-        )  # fmt: skip
+        draw_landmarks(axes, self.uniform, self.floor)
         (self.train,) = axes.plot([], [], color=style.ACCENTS["first"], linewidth=1.2, label=_("training"))
         (self.validation,) = axes.plot(
             [], [], color=style.LIGHT.ink, marker="o", markersize=4, label=_("unseen stories")
@@ -160,11 +152,8 @@ class LiveTraining(Explorer):
         self.figure.moving(self.train, self.validation, self.title)
 
     def show(self, result: Curve) -> None:
-        self.title.set_text(
-            _("learning rate {rate}, {stories}").format(
-                rate=f"{self.controls['rate'].value:g}", stories=self._stories()
-            )
-        )
+        title = _("learning rate {rate}, {stories}")
+        self.title.set_text(title.format(rate=f"{result.rate:g}", stories=stories_in_words(result.stories)))
         self.train.set_data(result.steps, result.train)
         self.validation.set_data(result.validation_steps, result.validation)
         self.figure.refresh()
@@ -175,7 +164,7 @@ class LiveTraining(Explorer):
                 "Not trained yet, learning rate {rate}, {stories}. Guessing blindly costs "
                 "ln {V} = {uniform}. Press “train”."
             ).format(
-                rate=f"{self.controls['rate'].value:g}", stories=self._stories(),
+                rate=f"{result.rate:g}", stories=stories_in_words(result.stories),
                 V=len(self.reading.tokenizer), uniform=number(self.uniform),
             )  # fmt: skip
         text = _("Step {step}: training loss {loss}.").format(
@@ -194,10 +183,6 @@ class LiveTraining(Explorer):
     def sample(self) -> str:
         """What the model writes by now, always the most probable token."""
         return self.reading.continuation("", 18, self.training.model)
-
-    def _stories(self) -> str:
-        stories = self.controls["stories"].value
-        return _("{count} stories").format(count=stories) if stories else _("always new stories")
 
     def _follow(self, progress: training.Progress) -> None:
         self.curve.add(progress)
@@ -219,6 +204,24 @@ class LiveTraining(Explorer):
         """Stop the training, then let go of the widgets."""
         self.runner.stop()
         super().close()
+
+
+def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
+    """What a training's loss is to be compared with: blind guessing, the floor, the shipped model."""
+    soft = style.LIGHT.soft
+    axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
+    axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
+    small = {"fontsize": style.SMALL_SIZE, "color": soft, "ha": "right"}
+    axes.text(596, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
+    axes.text(596, floor - 0.12, _("floor of the grammar"), va="top", **small)
+    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600))
+    look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
+    axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
+
+
+def stories_in_words(count: int) -> str:
+    """How many stories a training reads again and again, or that there are always new ones."""
+    return _("{count} stories").format(count=count) if count else _("always new stories")
 
 
 # ---- through the stored checkpoints ----
@@ -262,14 +265,8 @@ class Scrubber(Explorer):
         names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
         colours = (style.ACCENTS[name] for name in ("first", "second", "third"))
         for name, colour, marker in zip(ABILITIES, colours, "osD"):
-            ability.plot(
-                places,
-                [m[name] for m in metrics],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                label=names[name],
-            )
+            right = [m[name] for m in metrics]
+            ability.plot(places, right, color=colour, marker=marker, markersize=4, label=names[name])
         ability.set(ylim=(-0.05, 1.05), ylabel=_("right"), xlabel=_("training step"))
         ability.set_xticks(places, labels=[str(step) for step in steps], rotation=45, ha="right")
         ability.legend(loc="lower right", bbox_to_anchor=(0.96, 0.0))
