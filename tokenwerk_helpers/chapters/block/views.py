@@ -121,6 +121,30 @@ class OnText(Explorer):
         self.read = lru_cache(maxsize=8)(self.reading.read)
 
 
+def how_they_stand(a: np.ndarray, b: np.ndarray) -> str:
+    """The angle between two lists and what it means for the length of their sum, in words."""
+    size = np.linalg.norm(a) * np.linalg.norm(b)
+    cosine = float(np.clip(a @ b / size, -1, 1)) if size > 0 else 0.0
+    angle = number(np.degrees(np.arccos(cosine)), 0)
+    if cosine > 0.3:
+        return _("the two stand at {angle}° and point in similar directions").format(angle=angle)
+    if cosine < -0.3:
+        return _("the two stand at {angle}° and partly cancel").format(angle=angle)
+    return _("the two stand at {angle}°, not far from a right angle").format(angle=angle)
+
+
+def sum_in_words(walk: Walk) -> str:
+    """What a sum makes of the direct path and the contribution."""
+    before, part = walk.direct, "attention" if walk.direct == "x" else "mlp"
+    return _(
+        "{before} of length {length} plus the contribution of length {part} gives a list of "
+        "length {sum}: {angle}."
+    ).format(
+        before=before, length=number(walk.length(before)), part=number(walk.length(part)),
+        sum=number(walk.length(walk.step)), angle=how_they_stand(walk.row(before), walk.row(part)),
+    )  # fmt: skip
+
+
 class BlockWalk(OnText):
     """Step through a block: the drawn block with the step lit, and that step's numbers for every position."""
 
@@ -208,30 +232,6 @@ class BlockWalk(OnText):
             share = result.length(result.step) / max(result.length(result.direct), 1e-12)
             return text.format(length=length, share=percent(share), before=result.direct)
         return sum_in_words(result)
-
-
-def sum_in_words(walk: Walk) -> str:
-    """What a sum makes of the direct path and the contribution."""
-    before, part = walk.direct, "attention" if walk.direct == "x" else "mlp"
-    return _(
-        "{before} of length {length} plus the contribution of length {part} gives a list of "
-        "length {sum}: {angle}."
-    ).format(
-        before=before, length=number(walk.length(before)), part=number(walk.length(part)),
-        sum=number(walk.length(walk.step)), angle=how_they_stand(walk.row(before), walk.row(part)),
-    )  # fmt: skip
-
-
-def how_they_stand(a: np.ndarray, b: np.ndarray) -> str:
-    """The angle between two lists and what it means for the length of their sum, in words."""
-    size = np.linalg.norm(a) * np.linalg.norm(b)
-    cosine = float(np.clip(a @ b / size, -1, 1)) if size > 0 else 0.0
-    angle = number(np.degrees(np.arccos(cosine)), 0)
-    if cosine > 0.3:
-        return _("the two stand at {angle}° and point in similar directions").format(angle=angle)
-    if cosine < -0.3:
-        return _("the two stand at {angle}° and partly cancel").format(angle=angle)
-    return _("the two stand at {angle}°, not far from a right angle").format(angle=angle)
 
 
 # ---- how much each part adds ----

@@ -109,6 +109,14 @@ def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tens
     return (0.5 * (before - after).abs().sum(dim=-1)).numpy()
 
 
+def spelled(reading: Reading, new: str, like: int) -> list[int]:
+    """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
+    encode, word = reading.tokenizer.encode, new.strip()
+    if reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
+        return encode(" " + word)
+    return encode(word)
+
+
 def leak(reading: Reading, text: str, position: int, new: str, kind: str, width: int) -> Leak:
     """Exchange the token at a position, from 1, for `new` and measure whose predictions move."""
     ids = reading.ids(text)
@@ -116,14 +124,6 @@ def leak(reading: Reading, text: str, position: int, new: str, kind: str, width:
     (substitute,) = spelled(reading, new, ids[place])
     moved = movement(reading.model, ids, place, substitute, mask(kind, len(ids), width))
     return Leak(reading.labels(ids), place, new, kind, moved)
-
-
-def spelled(reading: Reading, new: str, like: int) -> list[int]:
-    """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
-    encode, word = reading.tokenizer.encode, new.strip()
-    if reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
-        return encode(" " + word)
-    return encode(word)
 
 
 def first_substitute(reading: Reading, text: str) -> str:

@@ -122,6 +122,13 @@ class Ablated:
     text: str
 
 
+@torch.no_grad()
+def loss_with(decoder: model.Decoder, batch: training.Batch, replace: Mapping[str, Replacement]) -> float:
+    """The loss of a model that runs with these replacements."""
+    with running_with(decoder, replace):
+        return float(training.loss(decoder, batch))
+
+
 def held_out(reading: Reading) -> HeldOut:
     """The first STORIES held-out stories, without those that are too long for the model."""
     stories = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
@@ -132,13 +139,6 @@ def held_out(reading: Reading) -> HeldOut:
     floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
     uniform = math.log(reading.model.config.vocab_size)
     return HeldOut(batch, floor, loss_with(reading.model, batch, {}), uniform)
-
-
-@torch.no_grad()
-def loss_with(decoder: model.Decoder, batch: training.Batch, replace: Mapping[str, Replacement]) -> float:
-    """The loss of a model that runs with these replacements."""
-    with running_with(decoder, replace):
-        return float(training.loss(decoder, batch))
 
 
 def ablated(
@@ -159,6 +159,12 @@ def ablated(
 # ---- what the questions ask ----
 
 
+def _small(tie_head: bool = True) -> model.Decoder:
+    config = model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
+    with Seeded(0):
+        return model.Decoder(config)
+
+
 def number_of_logits() -> int:
     """How many logits come out for two texts of seven tokens at V = 100."""
     with torch.no_grad():
@@ -169,12 +175,6 @@ def saved_by_tying() -> int:
     """How many parameters a tied head saves at V = 100, D = 8."""
     untied, tied = (parameters.count(_small(tie_head)).total for tie_head in (False, True))
     return untied - tied
-
-
-def _small(tie_head: bool = True) -> model.Decoder:
-    config = model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
-    with Seeded(0):
-        return model.Decoder(config)
 
 
 def deciding_row(tokens: int) -> int:

@@ -32,6 +32,14 @@ from .computation import (
 # ---- logits at each position, and what each layer would answer ----
 
 
+def _layer_name(layer: int, count: int) -> str:
+    if layer == 0:
+        return _("embeddings only")
+    if layer == count - 1:
+        return _("after block {block} (answer)").format(block=layer)
+    return _("after block {block}").format(block=layer)
+
+
 class NextToken(Explorer):
     """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
 
@@ -108,14 +116,6 @@ class NextToken(Explorer):
         )  # fmt: skip
 
 
-def _layer_name(layer: int, count: int) -> str:
-    if layer == 0:
-        return _("embeddings only")
-    if layer == count - 1:
-        return _("after block {block} (answer)").format(block=layer)
-    return _("after block {block}").format(block=layer)
-
-
 # ---- generation, one token at a time ----
 
 
@@ -166,6 +166,22 @@ class Generation(Explorer):
 
 
 # ---- the ablation board ----
+
+
+def head_name(block: int, head: int) -> str:
+    """A head, both numbers counted from 0, as the reader reads it."""
+    return _("block {block}, head {head}").format(block=block + 1, head=head + 1)
+
+
+def part_names() -> dict[str, str]:
+    """The parts that can be switched off, as the reader reads them."""
+    return {
+        "attention": _("attention off"),
+        "mlp": _("MLP off"),
+        "residual": _("residual path off"),
+        "norms": _("norms off"),
+        "positions": _("positions off"),
+    }
 
 
 class AblationBoard(Explorer):
@@ -235,19 +251,3 @@ class AblationBoard(Explorer):
         elif loss - intact < 0.02:
             text += " " + _("The model hardly misses it on these stories.")
         return text
-
-
-def head_name(block: int, head: int) -> str:
-    """A head, both numbers counted from 0, as the reader reads it."""
-    return _("block {block}, head {head}").format(block=block + 1, head=head + 1)
-
-
-def part_names() -> dict[str, str]:
-    """The parts that can be switched off, as the reader reads them."""
-    return {
-        "attention": _("attention off"),
-        "mlp": _("MLP off"),
-        "residual": _("residual path off"),
-        "norms": _("norms off"),
-        "positions": _("positions off"),
-    }

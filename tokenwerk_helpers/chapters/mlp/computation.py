@@ -162,6 +162,11 @@ class Means:
         return [(self.labels[i], float(means[i])) for i in np.argsort(-means, kind="stable")[:FAVOURITES]]
 
 
+def hidden_values(seen: Trace, block: int) -> np.ndarray:
+    """What the neurons of a block, from 0, hold behind GELU.  # (T, 4D)"""
+    return seen[f"blocks.{block}.mlp.activation"][0].numpy()
+
+
 def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) -> Neurons:
     """The neurons of a block on one text, and what one of them prefers; both numbers from 1."""
     read = reading.read(text)
@@ -170,11 +175,6 @@ def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) 
     if neuron - 1 not in shown:
         shown[-1] = neuron - 1
     return Neurons(read.labels, hidden, shown, neuron - 1, means.favourites(neuron - 1))
-
-
-def hidden_values(seen: Trace, block: int) -> np.ndarray:
-    """What the neurons of a block, from 0, hold behind GELU.  # (T, 4D)"""
-    return seen[f"blocks.{block}.mlp.activation"][0].numpy()
 
 
 def mean_values(reading: Reading, block: int) -> Means:

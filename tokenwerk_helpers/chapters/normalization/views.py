@@ -55,6 +55,11 @@ def own_list(text: str) -> Tensor:
     return x
 
 
+def label(value: float) -> str:
+    """What stands at the tip of a bar; 0/0 where there is no value."""
+    return compact(value, 3).replace("-", "−") if math.isfinite(value) else "0/0"
+
+
 class Statistics(Explorer):
     """A list and its LayerNorm as bars, side by side.
 
@@ -171,11 +176,6 @@ class Statistics(Explorer):
             text = _("Times γ = {gamma} plus β = {beta} in the first component: {result}.")
         output = listed(result.steps.output)
         return [text.format(gamma=number(result.gamma), beta=number(result.beta), result=output)]
-
-
-def label(value: float) -> str:
-    """What stands at the tip of a bar; 0/0 where there is no value."""
-    return compact(value, 3).replace("-", "−") if math.isfinite(value) else "0/0"
 
 
 # ---- the place of epsilon ----

@@ -96,6 +96,12 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 768, 1024, 1600, 4096, 12288)
 LEFT_OUT = ("attention_bias", "mlp_bias", "norms", "head")
 
 
+def share_left_out(config: Config) -> float:
+    """The share of a decoder's exact count that the rule leaves out."""
+    rule, _left_out, exact = reconcile(config)
+    return 1 - rule.total / exact
+
+
 @dataclass(frozen=True)
 class Gap:
     """What lies between rule and count for one decoder, and its share of the count over all WIDTHS."""
@@ -108,12 +114,6 @@ class Gap:
     def share(self) -> float:
         """What the rule leaves out, as a share of the exact count."""
         return share_left_out(self.config)
-
-
-def share_left_out(config: Config) -> float:
-    """The share of a decoder's exact count that the rule leaves out."""
-    rule, _left_out, exact = reconcile(config)
-    return 1 - rule.total / exact
 
 
 def gap(width: int, blocks: int, tied: bool, bias: bool) -> Gap:
@@ -160,6 +160,12 @@ def table_share(count: Count) -> float:
 # ---- what the questions ask ----
 
 
+def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
+    """The exact count of one block by part."""
+    with Undrawn(device="meta"):
+        return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts
+
+
 def factor_of_double_width() -> float:
     """By what factor the tables of a block grow from D = 8 to D = 16."""
     small, large = (block_count(width) for width in (CHAPTER.width, 2 * CHAPTER.width))
@@ -170,12 +176,6 @@ def change_by_more_heads() -> str:
     """Whether a block of D = 8 has "more", "fewer" or "as many" parameters with 4 heads instead of 2."""
     two, four = (sum(block_count(CHAPTER.width, heads).values()) for heads in (2, 4))
     return "as many" if four == two else "more" if four > two else "fewer"
-
-
-def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
-    """The exact count of one block by part."""
-    with Undrawn(device="meta"):
-        return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts
 
 
 def cost_of_own_head() -> int:

@@ -102,6 +102,41 @@ def module_names() -> dict[str, str]:
     }
 
 
+def rectangles(row: Row, result: BlockParameters) -> Iterator[tuple[int, int, int, int, str]]:
+    """Yield left, top, columns, rows and colour of a parameter; heads cut their tables into strips."""
+    module, kind = row.name.rsplit(".", 1)
+    left, top = PLACES[module]
+    colour = COLOURS[row.part]
+    if row.part == "norms":  # gamma and beta are columns side by side
+        yield left + 2 * (kind == "bias"), top, 1, row.number, colour
+    elif kind == "bias":  # a bias is one more column of its table
+        columns = result.width * (4 if module == "mlp.down" else 1)
+        yield left + columns + 1, top, 1, row.number, colour
+    else:
+        rows, columns = row.shape
+        heads = result.heads if row.part == "attention" else 1
+        for head in range(heads):
+            shade = ODD_HEAD if head % 2 else colour
+            if module == "attn.out":  # its columns take what the heads deliver
+                yield left + head * columns // heads, top, columns // heads, rows, shade
+            else:
+                yield left, top + head * rows // heads, columns, rows // heads, shade
+
+
+def sums_in_words(result: BlockParameters) -> list[str]:
+    """How many numbers each kind of parameter has, and all together: five lines."""
+    square, biases = result.width**2, result.sum("attention_bias", "mlp_bias")
+    bias = _("biases: 9 · D = {sum}") if biases else _("biases: none")
+    norm = _("norms: γ and β, twice: 4 · D = {sum}") if biases else _("norms: γ alone, twice: 2 · D = {sum}")
+    return [
+        _("attention: 4 · D² = 4 · {square} = {sum}").format(square=square, sum=result.sum("attention")),
+        _("MLP: 2 · 4 · D² = 8 · {square} = {sum}").format(square=square, sum=result.sum("mlp")),
+        bias.format(sum=biases),
+        norm.format(sum=result.sum("norms")),
+        _("together: {total}").format(total=result.total),
+    ]
+
+
 class BlockTables(Explorer):
     """Every number of a block as a small square: tables, biases beside them, norms; strips for the heads."""
 
@@ -199,41 +234,6 @@ class BlockTables(Explorer):
             heads=result.heads,
             share=result.width // result.heads,
         )
-
-
-def rectangles(row: Row, result: BlockParameters) -> Iterator[tuple[int, int, int, int, str]]:
-    """Yield left, top, columns, rows and colour of a parameter; heads cut their tables into strips."""
-    module, kind = row.name.rsplit(".", 1)
-    left, top = PLACES[module]
-    colour = COLOURS[row.part]
-    if row.part == "norms":  # gamma and beta are columns side by side
-        yield left + 2 * (kind == "bias"), top, 1, row.number, colour
-    elif kind == "bias":  # a bias is one more column of its table
-        columns = result.width * (4 if module == "mlp.down" else 1)
-        yield left + columns + 1, top, 1, row.number, colour
-    else:
-        rows, columns = row.shape
-        heads = result.heads if row.part == "attention" else 1
-        for head in range(heads):
-            shade = ODD_HEAD if head % 2 else colour
-            if module == "attn.out":  # its columns take what the heads deliver
-                yield left + head * columns // heads, top, columns // heads, rows, shade
-            else:
-                yield left, top + head * rows // heads, columns, rows // heads, shade
-
-
-def sums_in_words(result: BlockParameters) -> list[str]:
-    """How many numbers each kind of parameter has, and all together: five lines."""
-    square, biases = result.width**2, result.sum("attention_bias", "mlp_bias")
-    bias = _("biases: 9 · D = {sum}") if biases else _("biases: none")
-    norm = _("norms: γ and β, twice: 4 · D = {sum}") if biases else _("norms: γ alone, twice: 2 · D = {sum}")
-    return [
-        _("attention: 4 · D² = 4 · {square} = {sum}").format(square=square, sum=result.sum("attention")),
-        _("MLP: 2 · 4 · D² = 8 · {square} = {sum}").format(square=square, sum=result.sum("mlp")),
-        bias.format(sum=biases),
-        norm.format(sum=result.sum("norms")),
-        _("together: {total}").format(total=result.total),
-    ]
 
 
 # ---- rule of thumb beside the exact count ----

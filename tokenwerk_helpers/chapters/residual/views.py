@@ -159,6 +159,14 @@ class TwoPaths(Explorer):
 # ---- depth ----
 
 
+def compared_lines(axes: Axes, **look) -> tuple[Line2D, Line2D]:
+    """Two empty curves with their legend: without the direct path, and with it."""
+    (plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"), **look)
+    (with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"), **look)
+    axes.legend(loc="upper right", ncols=2)
+    return plain, with_path
+
+
 class GradientByDepth(Explorer):
     """The length of the gradient at every layer, on a logarithmic scale, without and with the direct path."""
 
@@ -208,15 +216,17 @@ class GradientByDepth(Explorer):
         return text
 
 
-def compared_lines(axes: Axes, **look) -> tuple[Line2D, Line2D]:
-    """Two empty curves with their legend: without the direct path, and with it."""
-    (plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"), **look)
-    (with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"), **look)
-    axes.legend(loc="upper right", ncols=2)
-    return plain, with_path
-
-
 # ---- learning rates ----
+
+
+def outcome_in_words(losses: np.ndarray) -> str:
+    """What a training did, in words: learned, learned a little, stood still or failed."""
+    return {
+        "fails": _("fails (the loss grows beyond its start)"),
+        "learns": _("learns (the loss falls below a quarter)"),
+        "learns a little": _("learns a little"),
+        "stands still": _("stands still"),
+    }[outcome(losses)]
 
 
 class LearningRate(Explorer):
@@ -256,13 +266,3 @@ class LearningRate(Explorer):
             plain=outcome_in_words(result.plain),
             residual=outcome_in_words(result.residual),
         )
-
-
-def outcome_in_words(losses: np.ndarray) -> str:
-    """What a training did, in words: learned, learned a little, stood still or failed."""
-    return {
-        "fails": _("fails (the loss grows beyond its start)"),
-        "learns": _("learns (the loss falls below a quarter)"),
-        "learns a little": _("learns a little"),
-        "stands still": _("stands still"),
-    }[outcome(losses)]

@@ -83,11 +83,7 @@ class FiveSteps(Explorer):
             "v": (x, ("W_V", s.W_v, parts, parts), v),
             "scores": (q, ("Kᵀ", s.k.T, parts, tokens), scores),
             "scaled": (scores, ("1 / √dₖ", root, ["·"], ["·"]), scaled),
-            "weights": (
-                scaled,
-                (_("sum of the row"), sums, tokens, ["Σ"]),
-                (_("softmax: weights"), *weights),
-            ),
+            "weights": (scaled, sums, (_("softmax: weights"), *weights)),
             "context": ((_("weights"), *weights), v, (_("context"), s.context, tokens, parts)),
         }
 

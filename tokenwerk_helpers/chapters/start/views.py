@@ -31,6 +31,11 @@ from .computation import (
 # ---- a first slider ----
 
 
+def words() -> list[str]:
+    """The three words that may follow, in the reader's language."""
+    return [_("barks"), _("sleeps"), _("flies")]
+
+
 class FirstSlider(Explorer):
     """Three words that may come next, one logit to move, and the probabilities that answer."""
 
@@ -74,11 +79,6 @@ class FirstSlider(Explorer):
         if result.logits[2] > OTHER_LOGITS[0]:
             return text + " " + _("What one word gains, the others lose: together they are always 100 %.")
         return text + " " + _("A small logit makes a word rare, never impossible.")
-
-
-def words() -> list[str]:
-    """The three words that may follow, in the reader's language."""
-    return [_("barks"), _("sleeps"), _("flies")]
 
 
 # ---- is everything there? ----

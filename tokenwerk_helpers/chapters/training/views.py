@@ -89,6 +89,24 @@ class Targets(Explorer):
 # ---- training here ----
 
 
+def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
+    """What a training's loss is to be compared with: blind guessing, the floor, the shipped model."""
+    soft = style.LIGHT.soft
+    axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
+    axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
+    small = {"fontsize": style.SMALL_SIZE, "color": soft, "ha": "right"}
+    axes.text(596, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
+    axes.text(596, floor - 0.12, _("floor of the grammar"), va="top", **small)
+    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600))
+    look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
+    axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
+
+
+def stories_in_words(count: int) -> str:
+    """How many stories a training reads again and again, or that there are always new ones."""
+    return _("{count} stories").format(count=count) if count else _("always new stories")
+
+
 class LiveTraining(Explorer):
     """Train a small decoder in this page: watch its loss and what it writes, stop it, go on."""
 
@@ -204,24 +222,6 @@ class LiveTraining(Explorer):
         """Stop the training, then let go of the widgets."""
         self.runner.stop()
         super().close()
-
-
-def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
-    """What a training's loss is to be compared with: blind guessing, the floor, the shipped model."""
-    soft = style.LIGHT.soft
-    axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
-    axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
-    small = {"fontsize": style.SMALL_SIZE, "color": soft, "ha": "right"}
-    axes.text(596, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
-    axes.text(596, floor - 0.12, _("floor of the grammar"), va="top", **small)
-    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600))
-    look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
-    axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
-
-
-def stories_in_words(count: int) -> str:
-    """How many stories a training reads again and again, or that there are always new ones."""
-    return _("{count} stories").format(count=count) if count else _("always new stories")
 
 
 # ---- through the stored checkpoints ----
