@@ -13,6 +13,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
+from ...pretrained import Pretrained
 from ..reading import Reading, example_gift
 from .computation import (
     PLACE,
@@ -48,14 +49,13 @@ def kind_names() -> list[tuple[str, str]]:
 class MaskLab(Explorer):
     """Own sentence, block, head and mask: scores, masked scores, weights; the mask can be clicked."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._own: Tensor | None = None
-        text = text or short_story()
         config = self.reading.model.config
         self._build_views()
         controls = {
-            "text": text_input(_("sentence"), text),
+            "text": text_input(_("sentence"), short_story()),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
             "head": int_slider(_("head"), 1, config.heads, 1),
             "kind": dropdown(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
@@ -138,7 +138,7 @@ class MaskLab(Explorer):
 class LeakProbe(Explorer):
     """Exchange one token of a text and see whose predictions move, under each kind of mask."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
         self.figure = LiveFigure(8.2, 3.2)
         self._labels: list[str] | None = None

@@ -1,7 +1,7 @@
 """What 08_decoder computes: settings in, arrays out."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -142,18 +142,13 @@ def held_out(reading: Reading) -> HeldOut:
 
 
 def ablated(
-    reading: Reading,
-    batch: training.Batch,
-    prompt: str,
-    parts: Iterable[str] = (),
-    head: tuple[int, int] | None = None,
+    reading: Reading, batch: training.Batch, prompt: str, parts: list[str], head: tuple[int, int] | None
 ) -> Ablated:
     """Switch parts and a head off, measure the loss on the batch and continue the prompt."""
-    off = list(parts)
-    replace = ablate(reading.model, *off, heads=[head] if head else [])
+    replace = ablate(reading.model, *parts, heads=[head] if head else [])
     with running_with(reading.model, replace):
         text = prompt + reading.continuation(prompt, WRITTEN)
-    return Ablated(off, head, loss_with(reading.model, batch, replace), text)
+    return Ablated(parts, head, loss_with(reading.model, batch, replace), text)
 
 
 # ---- what the questions ask ----

@@ -12,6 +12,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, percent_label
+from ...pretrained import Pretrained
 from ..reading import Reading, example_gift, example_story
 from .computation import (
     LAYER_TOP,
@@ -43,7 +44,7 @@ def _layer_name(layer: int, count: int) -> str:
 class NextToken(Explorer):
     """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
         text = text or example_story().rpartition(" sie")[0]
         config = self.reading.model.config
@@ -122,13 +123,13 @@ class NextToken(Explorer):
 class Generation(Explorer):
     """Continue a text step by step: the last position decides, its best token is appended, and again."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._greedy = lru_cache(maxsize=64)(lambda text: greedy(self.reading, text))
         self.figure = LiveFigure(7.4, 2.9)
         self._draw()
         controls = {
-            "text": text_input(_("beginning"), text or example_gift()),
+            "text": text_input(_("beginning"), example_gift()),
             "steps": int_slider(_("tokens appended"), 0, LIMIT, 3),
         }
         super().__init__(controls, [[self.figure]])
@@ -187,9 +188,9 @@ def part_names() -> dict[str, str]:
 class AblationBoard(Explorer):
     """Switch parts of the trained model off: its loss on held-out stories and its text change at once."""
 
-    def __init__(self, pretrained=None, prompt: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
-        self.prompt = prompt or example_gift()
+        self.prompt = example_gift()
         self.stories = held_out(self.reading)
         self.figure = LiveFigure(7.6, 2.6)
         self._draw()

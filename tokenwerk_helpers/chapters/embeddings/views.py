@@ -13,6 +13,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
 from ...live.numbers import number
+from ...pretrained import Pretrained
 from ...tokenizer import Tokenizer
 from ..reading import Reading, example_story
 from .computation import (
@@ -150,7 +151,7 @@ class Merges(Explorer):
 class PositionTables(Explorer):
     """The fixed sine codes of 2017 beside the table that the shipped model has learned."""
 
-    def __init__(self, pretrained=None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         learned = self.reading.model.position_embedding.weight.detach()
         self.tables = {"sine": sine_table(*learned.shape), "learned": learned}
@@ -220,7 +221,7 @@ class PositionTables(Explorer):
 class SlidingWindow(Explorer):
     """A text grows, the window keeps its last tokens and numbers them from 0 again."""
 
-    def __init__(self, pretrained=None):
+    def __init__(self, pretrained: Pretrained | None = None):
         reading = Reading(pretrained)
         self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
         self.figure = LiveFigure(8.6, 1.15)

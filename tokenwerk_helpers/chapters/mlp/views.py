@@ -13,6 +13,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import magnitude, number
+from ...pretrained import Pretrained
 from ..reading import Reading, example_story
 from .computation import (
     FAVOURITES,
@@ -177,7 +178,7 @@ ROOM = 14  # letters of a token that fit under its bar
 class NeuronExplorer(Explorer):
     """Type a sentence and see which neurons of a trained model's MLP answer to which token."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._means = cache(lambda block: mean_values(self.reading, block))
         config = self.reading.model.config
@@ -188,7 +189,7 @@ class NeuronExplorer(Explorer):
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.7)
         self._draw()
-        text = text or example_story()
+        text = example_story()
         controls = {
             "text": text_input(_("sentence"), text),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),

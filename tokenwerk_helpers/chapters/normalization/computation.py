@@ -56,10 +56,10 @@ NORMS = {
 }
 
 
-def normalized(x: Tensor, norm: Norm, epsilon: float = 1e-5) -> Tensor:
-    """Normalize x over the axes of `norm`, gamma 1 and beta 0: (B, T, D) -> (B, T, D)."""
+def normalized(x: Tensor, norm: Norm) -> Tensor:
+    """Normalize x over the axes of `norm`, gamma 1, beta 0, epsilon 1e-5: (B, T, D) -> (B, T, D)."""
     deviations = x - x.mean(norm.axes, keepdim=True) if norm.centred else x
-    return deviations / (deviations.square().mean(norm.axes, keepdim=True) + epsilon).sqrt()
+    return deviations / (deviations.square().mean(norm.axes, keepdim=True) + 1e-5).sqrt()
 
 
 # ---- one list as bars ----

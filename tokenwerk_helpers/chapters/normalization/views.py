@@ -1,6 +1,7 @@
 """Live views of 02_normalization."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -67,7 +68,7 @@ class Statistics(Explorer):
     no control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0)` leaves list, factor and shift.
     """
 
-    def __init__(self, values=(1, 3), **fixed):
+    def __init__(self, values: Sequence[float] = (1, 3), **fixed):
         # Without a gamma or beta to move, it does not matter which components they act on.
         self.fixed = {"which": "all", **fixed} if {"gamma", "beta"} <= fixed.keys() else fixed
         self.figure = LiveFigure(8.2, 3.3)
@@ -246,7 +247,7 @@ class EpsilonUnderRoot(Explorer):
 class SharedStatistic(Explorer):
     """The cells of (B, T, D) that share a statistic with a chosen one, and the outputs that it moves."""
 
-    def __init__(self, norm: str = "layer"):
+    def __init__(self):
         titles = [_("text {number}").format(number=b + 1) for b in range(TEXTS)]
         labels = {
             "rows": [_("pos. {number}").format(number=t + 1) for t in range(POSITIONS)],
@@ -268,9 +269,10 @@ class SharedStatistic(Explorer):
             hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
         self.before.on_click(self.guarded(self._choose))
-        super().__init__(self._make_controls(norm), [[self.before], [self.after]])
+        super().__init__(self._make_controls(), [[self.before], [self.after]])
 
-    def _make_controls(self, norm: str) -> dict:
+    @staticmethod
+    def _make_controls() -> dict:
         kinds = [
             ("LayerNorm", "layer"),
             ("BatchNorm", "batch"),
@@ -278,7 +280,7 @@ class SharedStatistic(Explorer):
             ("nn.LayerNorm((T, D))", "wide"),
         ]
         return {
-            "norm": dropdown(_("normalization"), kinds, norm),
+            "norm": dropdown(_("normalization"), kinds, "layer"),
             "text": int_slider(_("text"), 1, TEXTS, 2),
             "position": int_slider(_("position"), 1, POSITIONS, 2),
             "component": int_slider(_("component"), 1, WIDTH, 3),
@@ -344,12 +346,12 @@ class OnTheSphere(Explorer):
 
     LIMIT = 3.6
 
-    def __init__(self, width: int = 3, norm: str = "layer"):
+    def __init__(self):
         self.figure = LiveFigure(5.4, 4.8)
         self._draw()
         controls = {
-            "width": dropdown(_("components D"), [("2", 2), ("3", 3)], width),
-            "norm": dropdown(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], norm),
+            "width": dropdown(_("components D"), [("2", 2), ("3", 3)], 3),
+            "norm": dropdown(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], "layer"),
             "stage": slider(_("step (0, 1, 2)"), 0, 2, 2, 0.1),
             "turn": int_slider(_("line of sight in degrees"), 0, 90, 65, 5),
         }

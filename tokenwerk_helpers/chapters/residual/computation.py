@@ -82,13 +82,13 @@ class Depth:
 
 
 @torch.enable_grad()
-def gradient_by_layer(depth: int, gain: float, direct: bool, width: int = 32, seed: int = 1) -> np.ndarray:
+def gradient_by_layer(depth: int, gain: float, direct: bool) -> np.ndarray:
     """How long the gradient is at each height of a stack h -> f(h), or h -> h + f(h) if `direct`.
 
-    f(h) = W tanh(h) with W drawn with spread gain / sqrt(width). The gradient starts with length 1 at the
-    output, 16 inputs are averaged.  -> (depth + 1,), from the first layer's input to the output
+    f(h) = W tanh(h) with W (32, 32) drawn with spread gain / sqrt(32). The gradient starts with length 1 at
+    the output, 16 inputs are averaged.  -> (depth + 1,), from the first layer's input to the output
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator, width = torch.Generator().manual_seed(1), 32
     weights = torch.randn(depth, width, width, generator=generator, dtype=torch.float64)
     h = torch.randn(16, width, generator=generator, dtype=torch.float64, requires_grad=True)
     start = torch.randn(16, width, generator=generator, dtype=torch.float64)
@@ -126,13 +126,13 @@ LAST = 10  # steps that the loss "at the end" averages
 
 @cache
 @torch.enable_grad()
-def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
+def train_all_rates(depth: int) -> np.ndarray:
     """Train one small net for every rate of RATES, without and with the direct path, all side by side.
 
     The task: 32 random inputs, each with a random sign to tell; f(h) = W tanh(h), plain gradient descent.
     -> squared error by path, rate and step  # (2, len(RATES), STEPS + 1)
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator, width = torch.Generator().manual_seed(3), 16
     normal = partial(torch.randn, generator=generator, dtype=torch.float32)
     inputs = normal(32, width)
     signs = normal(32).sign()

@@ -14,6 +14,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
+from ...pretrained import Pretrained
 from ..reading import Reading, example_gift
 from .computation import (
     ALL,
@@ -152,7 +153,7 @@ class Draws(Explorer):
 class Loop(Explorer):
     """Draw the next token, append it, read again: step by step or running on until the end or the limit."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._drawn: list[sampling.Step] = []
         self._written_for: tuple | None = None
@@ -162,7 +163,7 @@ class Loop(Explorer):
         self.run = button(_("run on"), "play")
         self.halt = button(_("stop"), "stop")
         controls = {
-            "text": text_input(_("beginning"), text or example_gift()),
+            "text": text_input(_("beginning"), example_gift()),
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "top_k": int_slider(_("top-k"), 1, 50, 50),
             "top_p": slider(_("top-p"), 0, 1, 1, 0.05),

@@ -15,6 +15,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
+from ...pretrained import Pretrained
 from ..reading import Reading, example_story
 from .computation import (
     D_SPLIT,
@@ -248,9 +249,9 @@ class SplitHeads(Explorer):
 class Heads(Explorer):
     """Type a sentence and see whom each head of a trained model looks at."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
-        text = text or example_story()
+        text = example_story()
         tokens = self.reading.labels(self.reading.ids(text))
         look = {"row_axis": _("looks"), "column_axis": _("at"), "limits": (0.0, 1.0), "cell_size": 30}
         self.matrix = MatrixView(

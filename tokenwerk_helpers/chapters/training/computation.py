@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 from ... import corpus, model, training
 from ...pretrained import Checkpoint, load_checkpoints
+from ...tokenizer import Tokenizer
 from ..reading import Reading
 
 # ---- targets: the same row, shifted by one ----
@@ -34,7 +35,7 @@ def shifted(reading: Reading, text: str, position: int) -> Shifted:
 
 # ---- training here ----
 
-WIDTH, VALIDATION = 32, 60
+WIDTH, VALIDATION, STEPS, SEED = 32, 60, 600, 0
 
 
 @dataclass
@@ -59,17 +60,17 @@ class Curve:
             self.validation.append(progress.validation_loss)
 
 
-def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600) -> training.Training:
+def begin(stories: int, rate: float, tokenizer: Tokenizer) -> training.Training:
     """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
     config = model.Config(vocab_size=len(tokenizer), context_length=64, width=WIDTH, heads=4, blocks=2)
     if stories:
-        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(seed, stories)]
-        batches = training.batches(rows, min(16, stories), seed)
+        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(SEED, stories)]
+        batches = training.batches(rows, min(16, stories), SEED)
     else:
-        batches = training.fresh_batches(tokenizer, 16, seed)
+        batches = training.fresh_batches(tokenizer, 16, SEED)
     held_out = [training.framed(s.text, tokenizer) for s in corpus.stories(2_000_000, VALIDATION)]
     return training.train(
-        config, batches, held_out, seed=seed, validate_every=25, steps=steps, learning_rate=rate
+        config, batches, held_out, seed=SEED, validate_every=25, steps=STEPS, learning_rate=rate
     )
 
 

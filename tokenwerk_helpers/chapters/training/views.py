@@ -12,9 +12,9 @@ from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent
 from ...live.running import Runner
-from ...pretrained import load_checkpoints
+from ...pretrained import Checkpoint, load_checkpoints
 from ..reading import Reading
-from .computation import ABILITIES, Curve, Moment, Shifted, begin, moment, shifted, spell_text
+from .computation import ABILITIES, STEPS, Curve, Moment, Shifted, begin, moment, shifted, spell_text
 
 # ---- targets: the same row, shifted by one ----
 
@@ -22,13 +22,12 @@ from .computation import ABILITIES, Curve, Moment, Shifted, begin, moment, shift
 class Targets(Explorer):
     """A text as a training example: every position is a question, the next token its answer."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
-        self.reading = Reading(pretrained)
-        text = text or "Eine Ente lacht."
+    def __init__(self):
+        self.reading = Reading()
         self.figure = LiveFigure(8.0, 1.5)
         self._draw()
         controls = {
-            "text": text_input(_("text"), text),
+            "text": text_input(_("text"), "Eine Ente lacht."),
             "position": int_slider(_("position"), 0, self.reading.context - 1, 2),
         }
         super().__init__(controls, [[self.figure]])
@@ -95,9 +94,9 @@ def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
     axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
     axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
     small = {"fontsize": style.SMALL_SIZE, "color": soft, "ha": "right"}
-    axes.text(596, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
-    axes.text(596, floor - 0.12, _("floor of the grammar"), va="top", **small)
-    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600))
+    axes.text(STEPS - 4, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
+    axes.text(STEPS - 4, floor - 0.12, _("floor of the grammar"), va="top", **small)
+    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= STEPS))
     look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
     axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
 
@@ -110,8 +109,8 @@ def stories_in_words(count: int) -> str:
 class LiveTraining(Explorer):
     """Train a small decoder in this page: watch its loss and what it writes, stop it, go on."""
 
-    def __init__(self, pretrained=None):
-        self.reading = Reading(pretrained)
+    def __init__(self):
+        self.reading = Reading()
         # Of ordinary stories, as the curve is: those held out cost a little more.
         self.floor = self.reading.pretrained.about.get("validation", {}).get("floor", 0.0)
         self.uniform = float(np.log(len(self.reading.tokenizer)))
@@ -156,7 +155,7 @@ class LiveTraining(Explorer):
             self.caption.value = _("Training begins …")
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
+        axes = self.figure.figure.add_subplot(xlim=(0, STEPS), ylim=(0, 8.5))
         axes.set_title(" ")  # room for the line that names the settings
         axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
         axes.grid(True)
@@ -230,8 +229,8 @@ class LiveTraining(Explorer):
 class Scrubber(Explorer):
     """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
 
-    def __init__(self, pretrained=None, checkpoints=None):
-        self.reading = Reading(pretrained)
+    def __init__(self, checkpoints: list[Checkpoint] | None = None):
+        self.reading = Reading()
         self.checkpoints = checkpoints or list(load_checkpoints())
         steps = [checkpoint.step for checkpoint in self.checkpoints]
         self.figure = LiveFigure(4.6, 3.6)
