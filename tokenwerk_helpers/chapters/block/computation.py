@@ -127,7 +127,7 @@ class Walk:
         return float(np.linalg.norm(self.row(step)))
 
 
-def walked(read: Read, norm: str, block: int, step: str, position: int) -> Walk:
+def walk(read: Read, norm: str, block: int, step: str, position: int) -> Walk:
     """One step of a block whose norm sits there, seen from a position; both counted from 1."""
     values = values_of_steps(read.seen, block - 1, norm)
     return Walk(read.labels, norm, block, step, min(position, len(read.ids)), values)

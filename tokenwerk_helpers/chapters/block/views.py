@@ -29,7 +29,7 @@ from .computation import (
     drop,
     residual_stream,
     small_block,
-    walked,
+    walk,
 )
 
 STREAM, ATTENTION, MLP = style.ROLES["residual"], style.ROLES["attention"], style.ROLES["mlp"]
@@ -133,15 +133,15 @@ def how_they_stand(a: np.ndarray, b: np.ndarray) -> str:
     return _("the two stand at {angle}°, not far from a right angle").format(angle=angle)
 
 
-def sum_in_words(walk: Walk) -> str:
+def sum_in_words(result: Walk) -> str:
     """What a sum makes of the direct path and the contribution."""
-    before, part = walk.direct, "attention" if walk.direct == "x" else "mlp"
+    before, part = result.direct, "attention" if result.direct == "x" else "mlp"
     return _(
         "{before} of length {length} plus the contribution of length {part} gives a list of "
         "length {sum}: {angle}."
     ).format(
-        before=before, length=number(walk.length(before)), part=number(walk.length(part)),
-        sum=number(walk.length(walk.step)), angle=how_they_stand(walk.row(before), walk.row(part)),
+        before=before, length=number(result.length(before)), part=number(result.length(part)),
+        sum=number(result.length(result.step)), angle=how_they_stand(result.row(before), result.row(part)),
     )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ class BlockWalk(OnText):
         return part_labels().get(step, _("sum"))
 
     def compute(self, text: str, block: int, step: str, position: int) -> Walk:
-        return walked(self.read(text), self.config.norm, block, step, position)
+        return walk(self.read(text), self.config.norm, block, step, position)
 
     def show(self, result: Walk) -> None:
         self.diagram.light(result.step)

@@ -45,7 +45,7 @@ def looks(kind: str, T: int, width: int = 1) -> int:
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedHead:
     """Scores, masked scores and weights of one head on one text; each  # (T, T)"""
 
     labels: list[str]
@@ -58,14 +58,14 @@ class Masked:
 
 def masked_head(
     reading: Reading, text: str, block: int, head: int, kind: str, allowed: Tensor, temperature: float
-) -> Masked:
+) -> MaskedHead:
     """Look into one head, block and head counted from 1, of a model that reads the text under this mask."""
     ids = reading.ids(text)
     seen = trace(reading.model, torch.tensor([ids]), allowed)
     scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
     masked = model.hide(scores, allowed)
     arrays = (each.numpy() for each in (allowed, scores, masked, model.softmax(masked)))
-    return Masked(reading.labels(ids), *arrays, kind)
+    return MaskedHead(reading.labels(ids), *arrays, kind)
 
 
 def short_story() -> str:

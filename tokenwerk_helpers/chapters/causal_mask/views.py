@@ -20,7 +20,7 @@ from .computation import (
     SIZED,
     VISIBLE,
     Leak,
-    Masked,
+    MaskedHead,
     Places,
     first_substitute,
     leak,
@@ -79,12 +79,14 @@ class MaskLab(Explorer):
             words=_("“{row}” looks at “{column}” with {value}"), **look | {"digits": 2},
         )  # fmt: skip
 
-    def compute(self, text: str, block: int, head: int, kind: str, width: int, temperature: float) -> Masked:
+    def compute(
+        self, text: str, block: int, head: int, kind: str, width: int, temperature: float
+    ) -> MaskedHead:
         T = len(self.reading.ids(text))
         allowed = self._own_mask(T) if kind == "own" else mask(kind, T, width)
         return masked_head(self.reading, text, block, head, kind, allowed, temperature)
 
-    def show(self, result: Masked) -> None:
+    def show(self, result: MaskedHead) -> None:
         self.controls["width"].disabled = result.kind not in SIZED
         names = {"rows": result.labels, "columns": result.labels}
         largest = float(np.abs(result.scores).max()) or 1.0
@@ -93,7 +95,7 @@ class MaskLab(Explorer):
         self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
         self.weights.update(values=result.weights, allowed=result.allowed, **names)
 
-    def sentence(self, result: Masked) -> str:
+    def sentence(self, result: MaskedHead) -> str:
         T = len(result.labels)
         hidden = int((~result.allowed).sum())
         above = result.weights[np.triu_indices(T, 1)]

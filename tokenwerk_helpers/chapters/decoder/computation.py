@@ -58,7 +58,7 @@ LIMIT = 40
 
 
 @dataclass(frozen=True)
-class Generated:
+class Continued:
     """A text that was continued by `steps` tokens, each the most probable one."""
 
     prompt: str
@@ -76,7 +76,7 @@ def greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
     return tuple(step.id for step in steps), steps[-1].reason
 
 
-def continued(reading: Reading, text: str, steps: int, found: tuple | None = None) -> Generated:
+def continued(reading: Reading, text: str, steps: int, found: tuple | None = None) -> Continued:
     """Append `steps` tokens to the text, at each step the most probable one, unless the end comes first.
 
     found: what `greedy` returned for this text, if it is at hand.
@@ -89,7 +89,7 @@ def continued(reading: Reading, text: str, steps: int, found: tuple | None = Non
     # After the end nothing comes: then what is shown is where the end token was chosen.
     so_far = [*reading.ids(text), *visible]
     candidates = reading.most_probable(reading.logits_after(so_far).softmax(dim=-1), TOP)
-    return Generated(
+    return Continued(
         text, reading.tokenizer.decode(visible), len(made), reason if finished else None, candidates,
         min(len(so_far), reading.context), reading.context,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from .computation import (
     PARTS,
     TOP,
     Ablated,
-    Generated,
+    Continued,
     Prediction,
     ablated,
     continued,
@@ -134,7 +134,7 @@ class Generation(Explorer):
         }
         super().__init__(controls, [[self.figure]])
 
-    def compute(self, text: str, steps: int) -> Generated:
+    def compute(self, text: str, steps: int) -> Continued:
         return continued(self.reading, text, steps, self._greedy(text))
 
     def _draw(self) -> None:
@@ -143,12 +143,12 @@ class Generation(Explorer):
         self.bars = LabelledBars(self.figure, axes, TOP, 0.7, gap=0.01, color=style.ROLES["head"])
         self.bars.texts[0].set_fontweight("bold")  # the one that is appended
 
-    def show(self, result: Generated) -> None:
+    def show(self, result: Continued) -> None:
         tokens, shares = zip(*result.candidates)
         self.bars.show(shares, [f"{token}\n{percent_label(share)}" for token, share in zip(tokens, shares)])
         self.figure.refresh()
 
-    def sentence(self, result: Generated) -> str:
+    def sentence(self, result: Continued) -> str:
         text = ngettext(
             "After {steps} step: {prompt} | {continuation}",
             "After {steps} steps: {prompt} | {continuation}",

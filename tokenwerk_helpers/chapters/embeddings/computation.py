@@ -81,7 +81,7 @@ def as_alike(pair: tuple[int, int], others: Iterable[tuple[int, int]]) -> tuple[
 
 
 @dataclass(frozen=True)
-class Positions:
+class Compared:
     """A table of positions, and how alike its rows are to one of them (cosine)."""
 
     kind: str
@@ -90,15 +90,15 @@ class Positions:
     likeness: np.ndarray  # (T,)
 
 
-def compared(kind: str, table: Tensor, position: int) -> Positions:
+def compared(kind: str, table: Tensor, position: int) -> Compared:
     """Compare all rows of a table with that of one position."""
-    return Positions(kind, table.numpy(), position, likeness(table, position).numpy())
+    return Compared(kind, table.numpy(), position, likeness(table, position).numpy())
 
 
-def most_alike(positions: Positions) -> list[int]:
+def most_alike(found: Compared) -> list[int]:
     """The other positions whose rows are most like the chosen one's; more than one if equally so."""
-    others = np.delete(np.arange(len(positions.likeness)), positions.position)
-    alike = positions.likeness[others]
+    others = np.delete(np.arange(len(found.likeness)), found.position)
+    alike = found.likeness[others]
     # Two sine codes at the same distance differ by rounding alone.
     return others[np.isclose(alike, alike.max(), rtol=0, atol=1e-5)].tolist()
 

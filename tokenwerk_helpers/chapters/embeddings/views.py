@@ -17,7 +17,7 @@ from ...pretrained import Pretrained
 from ...tokenizer import Tokenizer
 from ..reading import Reading, example_story
 from .computation import (
-    Positions,
+    Compared,
     Split,
     Window,
     compared,
@@ -170,7 +170,7 @@ class PositionTables(Explorer):
         }
         super().__init__(controls, [[self.matrix], [self.figure]])
 
-    def compute(self, kind: str, position: int) -> Positions:
+    def compute(self, kind: str, position: int) -> Compared:
         return compared(kind, self.tables[kind], position)
 
     def _draw(self, T: int) -> None:
@@ -181,7 +181,7 @@ class PositionTables(Explorer):
         (self.here,) = axes.plot([], [], "o", color=style.LIGHT.ink, markersize=7)
         self.figure.moving(self.curve, self.here)
 
-    def show(self, result: Positions) -> None:
+    def show(self, result: Compared) -> None:
         T, D = result.table.shape
         self.matrix.update(
             values=result.table, rows=[str(t) for t in range(T)], columns=[str(d) for d in range(D)],
@@ -191,7 +191,7 @@ class PositionTables(Explorer):
         self.here.set_data([result.position], [1.0])
         self.figure.refresh()
 
-    def sentence(self, result: Positions) -> str:
+    def sentence(self, result: Compared) -> str:
         T, D = result.table.shape
         nearest = most_alike(result)
         *some, last = map(str, nearest)

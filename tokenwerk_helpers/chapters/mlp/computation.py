@@ -99,7 +99,7 @@ T, D = 5, 4
 
 
 @dataclass(frozen=True)
-class Positions:
+class Nudged:
     """The inputs of T positions, in order and rearranged, and what the same MLP makes of them."""
 
     labels: list[str]
@@ -109,7 +109,7 @@ class Positions:
     amount: float
 
 
-def nudged(position: int, amount: float) -> Positions:
+def nudged(position: int, amount: float) -> Nudged:
     """Add `amount` to every component of one position (from 1) and send all positions through one MLP."""
     with Seeded(5) as dice:
         x = torch.randn(T, D, generator=dice.generator, dtype=torch.float32)
@@ -117,7 +117,7 @@ def nudged(position: int, amount: float) -> Positions:
     x[position - 1] += amount
     with torch.no_grad():
         outputs = mlp(x[None])[0]
-    return Positions([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
+    return Nudged([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
 
 
 def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:

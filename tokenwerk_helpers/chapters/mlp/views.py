@@ -24,7 +24,7 @@ from .computation import (
     D,
     Fit,
     Neurons,
-    Positions,
+    Nudged,
     T,
     activations,
     fit,
@@ -152,11 +152,11 @@ class PositionByPosition(Explorer):
 
     compute = staticmethod(nudged)
 
-    def show(self, result: Positions) -> None:
+    def show(self, result: Nudged) -> None:
         for view, values in ((self.inputs, result.inputs), (self.outputs, result.outputs)):
             view.update(values=values, rows=result.labels, selected=result.changed)
 
-    def sentence(self, result: Positions) -> str:
+    def sentence(self, result: Nudged) -> str:
         before = nudged(result.changed + 1, 0.0)
         moved = np.flatnonzero(~np.isclose(before.outputs, result.outputs).all(axis=1))
         if not len(moved):

@@ -68,7 +68,7 @@ MOST_NUMBERS, LARGEST = 12, 1e4
 
 
 @dataclass(frozen=True)
-class Bars:
+class NormalizedList:
     """A list and its LayerNorm, with the settings that made it."""
 
     steps: Steps
@@ -90,11 +90,11 @@ class Bars:
 
 def normalized_list(
     x: Tensor, factor: float, shift: float, gamma: float, beta: float, which: str, epsilon: float
-) -> Bars:
+) -> NormalizedList:
     """LayerNorm of factor·x + shift; gamma and beta act on `which`: "all" components or the "first"."""
     x = factor * x + shift
     mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
-    return Bars(steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon), gamma, beta, which, epsilon)
+    return NormalizedList(steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon), gamma, beta, which, epsilon)
 
 
 def reach(values, smallest: float) -> float:

@@ -27,8 +27,8 @@ from .computation import (
     POSITIONS,
     TEXTS,
     WIDTH,
-    Bars,
     EpsilonPlace,
+    NormalizedList,
     Sharing,
     Sphere,
     epsilon_place,
@@ -86,7 +86,7 @@ class Statistics(Explorer):
         }
         super().__init__({k: c for k, c in controls.items() if k not in self.fixed}, [[self.figure]])
 
-    def compute(self, values: str, **settings) -> Bars:
+    def compute(self, values: str, **settings) -> NormalizedList:
         return normalized_list(own_list(values), **self.fixed, **settings)
 
     @style.building()
@@ -114,7 +114,7 @@ class Statistics(Explorer):
         self.figure.moving(self.x_note, self.out_note)
         style.paint(self.figure.figure, self.figure.dark)
 
-    def show(self, result: Bars) -> None:
+    def show(self, result: NormalizedList) -> None:
         x, out = result.steps.x.tolist(), result.steps.output.tolist()
         stale = self._make_room(x, out)
         for bars, values, axes in zip((self.x_bars, self.out_bars), (x, out), self.axes):
@@ -142,7 +142,7 @@ class Statistics(Explorer):
         self._drawn = needed
         return True
 
-    def sentence(self, result: Bars) -> str:
+    def sentence(self, result: NormalizedList) -> str:
         done = result.steps
         text = _("x = {x}: mean {mean}, variance {variance}, standard deviation {deviation}.").format(
             x=listed(done.x), mean=compact(float(done.mean)), variance=compact(float(done.variance)),
@@ -150,7 +150,7 @@ class Statistics(Explorer):
         )  # fmt: skip
         return " ".join([text, self._what_comes_out(result), *self._affine(result)])
 
-    def _what_comes_out(self, result: Bars) -> str:
+    def _what_comes_out(self, result: NormalizedList) -> str:
         epsilon = compact(result.epsilon)
         if not result.defined:
             return _("All numbers are equal; without ε that is 0/0, and there is no result (PyTorch: nan).")
@@ -168,7 +168,7 @@ class Statistics(Explorer):
             )
         return text.format(epsilon=epsilon, result=standardized, spread=compact(result.spread, 2))
 
-    def _affine(self, result: Bars) -> list[str]:
+    def _affine(self, result: NormalizedList) -> list[str]:
         if not result.defined or (result.gamma == 1 and result.beta == 0):
             return []
         if result.which == "all":

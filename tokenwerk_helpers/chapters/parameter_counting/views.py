@@ -55,7 +55,7 @@ COLOURS = {
 }
 
 
-def part_labels() -> dict[str, str]:
+def part_names() -> dict[str, str]:
     """What the parts of `parameters.PARTS` are called, in the reader's language."""
     return {
         "token_embedding": _("token table"),
@@ -277,7 +277,7 @@ class StackedBars:
 
     def legend(self, columns: int) -> None:
         """Name the colours above the bars."""
-        names = part_labels()
+        names = part_names()
         self.axes.figure.legend(
             list(self.pieces[0]),
             [names[part] for part in PARTS],

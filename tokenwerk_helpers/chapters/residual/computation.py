@@ -73,7 +73,7 @@ def two_paths(point: float, strength: float) -> Paths:
 
 
 @dataclass(frozen=True)
-class Depth:
+class DepthCompared:
     """The gradient's length at every layer's input and at the output; each  # (depth + 1,)"""
 
     depth: int
@@ -101,10 +101,10 @@ def gradient_by_layer(depth: int, gain: float, direct: bool) -> np.ndarray:
     return np.array([gradient.norm(dim=-1).mean().item() for gradient in gradients])
 
 
-def depth_compared(depth: int, gain: float) -> Depth:
+def depth_compared(depth: int, gain: float) -> DepthCompared:
     """The gradient by layer of the same stack without and with the direct path."""
     plain, with_path = (gradient_by_layer(depth, gain, direct) for direct in (False, True))
-    return Depth(depth, plain, with_path)
+    return DepthCompared(depth, plain, with_path)
 
 
 @torch.enable_grad()
@@ -171,7 +171,7 @@ def outcome(losses: np.ndarray) -> str:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingCompared:
     """Loss by step of the same net without and with the direct path; each  # (STEPS + 1,)"""
 
     depth: int
@@ -180,6 +180,6 @@ class Training:
     residual: np.ndarray
 
 
-def training_compared(depth: int, rate: float) -> Training:
+def training_compared(depth: int, rate: float) -> TrainingCompared:
     """The losses of both nets of this depth at this learning rate."""
-    return Training(depth, rate, *trained(depth, rate))
+    return TrainingCompared(depth, rate, *trained(depth, rate))

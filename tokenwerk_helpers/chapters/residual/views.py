@@ -15,9 +15,9 @@ from ...live.numbers import magnitude, number, vector
 from .computation import (
     RATES,
     STEPS,
-    Depth,
+    DepthCompared,
     Paths,
-    Training,
+    TrainingCompared,
     VectorSum,
     contribution,
     depth_compared,
@@ -194,13 +194,13 @@ class GradientByDepth(Explorer):
         self.plain, self.with_path = compared_lines(axes, marker="o", markersize=3)
         self.figure.moving(self.plain, self.with_path)
 
-    def show(self, result: Depth) -> None:
+    def show(self, result: DepthCompared) -> None:
         layers = np.arange(result.depth + 1)
         self.plain.set_data(layers, result.plain)
         self.with_path.set_data(layers, result.residual)
         self.figure.refresh()
 
-    def sentence(self, result: Depth) -> str:
+    def sentence(self, result: DepthCompared) -> str:
         text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "
         text += _(
             "Of a gradient of length 1 at the output, {plain} arrives at the input without the direct path "
@@ -250,13 +250,13 @@ class LearningRate(Explorer):
         self.plain, self.with_path = compared_lines(axes)
         self.figure.moving(self.plain, self.with_path)
 
-    def show(self, result: Training) -> None:
+    def show(self, result: TrainingCompared) -> None:
         steps = np.arange(STEPS + 1)
         self.plain.set_data(steps, np.clip(result.plain, 0, 2.6))
         self.with_path.set_data(steps, np.clip(result.residual, 0, 2.6))
         self.figure.refresh()
 
-    def sentence(self, result: Training) -> str:
+    def sentence(self, result: TrainingCompared) -> str:
         return _(
             "{depth} layers, learning rate {rate}: without the direct path the net {plain}, "
             "with it the net {residual}."
