@@ -268,7 +268,7 @@ def test_the_curve_is_what_the_training_reports(live):
 
     live.set(rate=0.0001)
     asyncio.run(session())
-    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    plain = computation.new_training(10, 0.01, live.reading.tokenizer)
     losses = [next(plain) for _ in range(27)]
     assert live.curve.train[:27] == pytest.approx([p.train_loss for p in losses], rel=1e-3)
     assert live.curve.train[0] == pytest.approx(live.uniform, abs=0.5) and live.curve.train[26] < 5
@@ -294,7 +294,7 @@ def test_at_each_validation_it_shows_what_it_writes_while_it_trains_on(live):
         await asyncio.sleep(0.02)
 
     asyncio.run(session())
-    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    plain = computation.new_training(10, 0.01, live.reading.tokenizer)
     tokenizer = live.reading.tokenizer
     for step in (25, 50):
         while plain.step < step:

@@ -128,7 +128,7 @@ class Walk:
 
 
 def walk(read: Read, norm: str, block: int, step: str, position: int) -> Walk:
-    """One step of a block whose norm sits there, seen from a position; both counted from 1."""
+    """One step of a block for a text that was read; block and position are counted from 1."""
     values = values_of_steps(read.seen, block - 1, norm)
     return Walk(read.labels, norm, block, step, min(position, len(read.ids)), values)
 

@@ -59,7 +59,7 @@ class MaskedHead:
 def masked_head(
     reading: Reading, text: str, block: int, head: int, kind: str, allowed: Tensor, temperature: float
 ) -> MaskedHead:
-    """Look into one head, block and head counted from 1, of a model that reads the text under this mask."""
+    """Read the text under this mask and keep one head; block and head are counted from 1."""
     ids = reading.ids(text)
     seen = trace(reading.model, torch.tensor([ids]), allowed)
     scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)

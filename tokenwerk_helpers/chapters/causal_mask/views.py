@@ -34,7 +34,7 @@ from .computation import (
 
 
 def kind_names() -> list[tuple[str, str]]:
-    """The kinds of masks as the reader reads them."""
+    """The kinds of masks with their names, as options to choose from."""
     return [
         (_("causal (GPT)"), "causal"),
         (_("none (BERT)"), "none"),
@@ -47,7 +47,7 @@ def kind_names() -> list[tuple[str, str]]:
 
 
 class MaskLab(Explorer):
-    """Own sentence, block, head and mask: scores, masked scores, weights; the mask can be clicked."""
+    """One head reads the reader's sentence: scores, masked scores and weights; the mask can be clicked."""
 
     def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)

@@ -33,7 +33,7 @@ class Prediction:
 
 
 def predict(reading: Reading, text: str, position: int) -> Prediction:
-    """Run the model on the text and look at one position (from 1), through the eyes of every layer."""
+    """Run the model on the text and keep what it predicts at one position (from 1), layer by layer."""
     ids, labels, seen = reading.read(text)
     place = min(position, len(ids)) - 1
     logits = seen["logits"][0]  # (T, V)
@@ -48,7 +48,7 @@ def predict(reading: Reading, text: str, position: int) -> Prediction:
 
 
 def shown_layers(count: int) -> list[int]:
-    """Which of the layers 0 to `count` - 1 have a panel: all, or the first, some evenly between, the last."""
+    """Which of the layers 0 to `count` - 1 get a panel: at most PANELS, the first and the last among them."""
     return [round(place) for place in np.linspace(0, count - 1, min(count, PANELS))]
 
 
@@ -59,7 +59,7 @@ LIMIT = 40
 
 @dataclass(frozen=True)
 class Continued:
-    """A text that was continued by `steps` tokens, each the most probable one."""
+    """A text continued by `steps` tokens, each the most probable one."""
 
     prompt: str
     continuation: str
@@ -71,7 +71,7 @@ class Continued:
 
 
 def greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
-    """The ids that are appended one by one, and why it ended."""
+    """The most probable continuation of the text, up to LIMIT ids, and why it ends: "end" or "limit"."""
     steps = list(sampling.generate(reading.model, reading.ids(text), LIMIT, temperature=0, eos=reading.end))
     return tuple(step.id for step in steps), steps[-1].reason
 
@@ -173,12 +173,12 @@ def saved_by_tying() -> int:
 
 
 def deciding_row(tokens: int) -> int:
-    """The row of logits, from 0, whose position may look at all the tokens."""
+    """The row of logits, counted from 0, whose position sees all the tokens."""
     return int(model.causal_mask(tokens).all(dim=1).nonzero())
 
 
 def after_own_words() -> str:
-    """How the loop goes on behind its own first three tokens, typed: "on", "again" or "differently"."""
+    """How generation goes on once its first three tokens are typed in: "on", "again" or "differently"."""
     reading, text = Reading(), example_gift()
     alone, _reason = greedy(reading, text)
     helped, _reason = greedy(reading, text + reading.tokenizer.decode(alone[:3]))
@@ -188,7 +188,7 @@ def after_own_words() -> str:
 
 
 def part_missed_most() -> str:
-    """Which costs the shipped model most on held-out stories: one "head", all of "mlp", all of "residual"."""
+    """The part whose absence raises the held-out loss most: one "head", every "mlp" or every "residual"."""
     reading = Reading()
     rows = [training.framed(s.text, reading.tokenizer) for s in corpus.stories(1, 20, split="held_out")]
     batch = training.batch(rows)

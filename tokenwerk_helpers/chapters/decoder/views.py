@@ -42,7 +42,7 @@ def _layer_name(layer: int, count: int) -> str:
 
 
 class NextToken(Explorer):
-    """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
+    """For the reader's sentence: the best candidates' logits by position, and each layer's own answer."""
 
     def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
@@ -121,7 +121,7 @@ class NextToken(Explorer):
 
 
 class Generation(Explorer):
-    """Continue a text step by step: the last position decides, its best token is appended, and again."""
+    """Continue a text step by step: append the last position's most probable token, then read again."""
 
     def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
@@ -170,12 +170,12 @@ class Generation(Explorer):
 
 
 def head_name(block: int, head: int) -> str:
-    """A head, both numbers counted from 0, as the reader reads it."""
+    """What a head is called; block and head are counted from 0."""
     return _("block {block}, head {head}").format(block=block + 1, head=head + 1)
 
 
 def part_names() -> dict[str, str]:
-    """The parts that can be switched off, as the reader reads them."""
+    """What the switches for PARTS are called."""
     return {
         "attention": _("attention off"),
         "mlp": _("MLP off"),
@@ -186,7 +186,7 @@ def part_names() -> dict[str, str]:
 
 
 class AblationBoard(Explorer):
-    """Switch parts of the trained model off: its loss on held-out stories and its text change at once."""
+    """Switch parts of the trained model off and see what that does to its held-out loss and its text."""
 
     def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)

@@ -100,7 +100,7 @@ T, D = 5, 4
 
 @dataclass(frozen=True)
 class Nudged:
-    """The inputs of T positions, in order and rearranged, and what the same MLP makes of them."""
+    """The inputs of T positions, one of them nudged, and what the same MLP makes of each."""
 
     labels: list[str]
     inputs: np.ndarray  # (T, D)
@@ -163,7 +163,7 @@ class Means:
 
 
 def hidden_values(seen: Trace, block: int) -> np.ndarray:
-    """What the neurons of a block, from 0, hold behind GELU.  # (T, 4D)"""
+    """The values of a block's neurons behind GELU, the block counted from 0.  # (T, 4D)"""
     return seen[f"blocks.{block}.mlp.activation"][0].numpy()
 
 
@@ -178,7 +178,7 @@ def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) 
 
 
 def mean_values(reading: Reading, block: int) -> Means:
-    """Average what the neurons of a block, from 1, hold for each token of STORIES stories."""
+    """Average the neurons of a block, counted from 1, for each token of STORIES stories."""
     rows: dict[int, list[np.ndarray]] = defaultdict(list)
     for story in islice(corpus.stories(seed=7), STORIES):
         read = reading.read(story.text)
@@ -190,7 +190,7 @@ def mean_values(reading: Reading, block: int) -> Means:
 
 
 def liveliest(reading: Reading, text: str) -> int:
-    """The neuron of the last block, from 1, that gets the largest value on the text."""
+    """The neuron of the last block, counted from 1, with the largest value on the text."""
     hidden = hidden_values(reading.read(text).seen, reading.model.config.blocks - 1)
     return int(hidden.max(axis=0).argmax()) + 1
 

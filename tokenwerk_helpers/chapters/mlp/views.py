@@ -38,7 +38,7 @@ from .computation import (
 
 
 class ActivationCurves(Explorer):
-    """ReLU and GELU side by side; below, how far GELU's tanh form is from the exact one."""
+    """ReLU and GELU as curves, and beside them how far GELU's tanh form is from the exact one."""
 
     def __init__(self):
         self.figure = LiveFigure(7.4, 3.4)

@@ -30,24 +30,24 @@ CHAPTER = Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2) 
 
 @dataclass(frozen=True)
 class BlockParameters:
-    """All parameters of one block, and how many each group holds."""
+    """Every parameter of one block."""
 
     width: int
     heads: int
     rows: tuple[Row, ...]
 
     def sum(self, *parts: str) -> int:
-        """How many numbers these parts hold."""
+        """How many numbers the rows of these parts hold together."""
         return sum(row.number for row in self.rows if row.part in parts)
 
     @property
     def total(self) -> int:
-        """How many numbers the block holds."""
+        """How many numbers the block holds in all."""
         return sum(row.number for row in self.rows)
 
 
 def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
-    """Every parameter of a block of this width, as it stands in the model."""
+    """List the parameters of a block of this width, as the model defines them."""
     config = Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1, bias=bias)
     with Undrawn(device="meta"):
         return BlockParameters(width, heads, tuple(table(Block(config))))
@@ -58,7 +58,7 @@ def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
 
 @dataclass(frozen=True)
 class Counted:
-    """A decoder's size by rule of thumb and exactly."""
+    """A decoder's parameters, by the rule of thumb and counted exactly."""
 
     config: Config
     rule: RuleOfThumb
@@ -68,13 +68,13 @@ class Counted:
 def counted(
     vocab_size: int, width: int, blocks: int, context: int, heads: int, tied: bool, bias: bool
 ) -> Counted:
-    """Count a decoder of these sizes by rule and exactly."""
+    """Count the parameters of a decoder of these sizes, by the rule of thumb and exactly."""
     config = Config(vocab_size, context, width, heads, blocks, bias=bias, tie_head=tied)
     return Counted(config, rule_of_thumb(vocab_size, width, blocks, context), count_config(config))
 
 
 def rule_parts(rule: RuleOfThumb) -> dict[str, int]:
-    """The rule's three terms by part; of 12 D^2, four stand for attention and eight for the MLP."""
+    """The terms of the rule by part: of 12 D^2, a third is attention's and two thirds are the MLP's."""
     third = rule.blocks // 3
     return dict.fromkeys(PARTS, 0) | {
         "token_embedding": rule.embedding,
@@ -85,7 +85,7 @@ def rule_parts(rule: RuleOfThumb) -> dict[str, int]:
 
 
 def round_top(value: float) -> float:
-    """The next number above `value` whose quarters read well on an axis."""
+    """The smallest end of an axis above `value` that can be divided into four round steps."""
     power = 10.0 ** np.floor(np.log10(value))
     return next(step * power for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * power >= value)
 
@@ -104,7 +104,7 @@ def share_left_out(config: Config) -> float:
 
 @dataclass(frozen=True)
 class Gap:
-    """What lies between rule and count for one decoder, and its share of the count over all WIDTHS."""
+    """What the rule leaves out for one decoder, and which share that would be at each of WIDTHS."""
 
     config: Config
     reconciliation: Reconciliation
@@ -131,7 +131,7 @@ SIZES = {"chapter": CHAPTER, **PRESETS}
 
 @dataclass(frozen=True)
 class Sizes:
-    """The exact counts of all models of SIZES, one of them chosen, and how its numbers are stored."""
+    """The exact counts of the models of SIZES, the chosen one, and the format its numbers are stored in."""
 
     chosen: str
     tied: bool
@@ -152,7 +152,7 @@ def sizes(chosen: str, tied: bool, stored: str) -> Sizes:
 
 
 def table_share(count: Count) -> float:
-    """The share of the tables for tokens, positions and the head."""
+    """The share of all parameters that sits in the tables of tokens, positions and head."""
     parts = ("token_embedding", "position_embedding", "head")
     return sum(count.parts[part] for part in parts) / count.total
 
@@ -167,7 +167,7 @@ def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
 
 
 def factor_of_double_width() -> float:
-    """By what factor the tables of a block grow from D = 8 to D = 16."""
+    """The factor by which the tables of a block grow from D = 8 to D = 16."""
     small, large = (block_count(width) for width in (CHAPTER.width, 2 * CHAPTER.width))
     return (large["attention"] + large["mlp"]) / (small["attention"] + small["mlp"])
 

@@ -138,7 +138,7 @@ def sums_in_words(result: BlockParameters) -> list[str]:
 
 
 class BlockTables(Explorer):
-    """Every number of a block as a small square: tables, biases beside them, norms; strips for the heads."""
+    """Every parameter of a block as a small square; tables are cut into the strips of the heads."""
 
     def __init__(self):
         self.figure = LiveFigure(8.9, 5.0)
@@ -173,7 +173,7 @@ class BlockTables(Explorer):
         self.figure.moving(*self.squares.values(), self.grid, *self.names.values(), *self.sums)
 
     def _draw_ground(self, axes: Axes) -> None:
-        """Behind each table, pale, the place it needs at the largest width."""
+        """Shade the place that each table needs at the largest width."""
         for row in block_parameters(LARGEST, 1, True).rows:
             if row.part in ("attention", "mlp"):
                 rows, columns = row.shape
@@ -183,7 +183,7 @@ class BlockTables(Explorer):
                 )
 
     def _draw_key(self, axes: Axes) -> None:
-        """Below the tables, a line for each kind of parameter, which `show` fills, and one for their sum."""
+        """Draw the key below the tables: a line for each kind of parameter and one for their sum."""
         keys = (("attention",), ("mlp",), ("attention_bias", "mlp_bias"), ("norms",))
         for line, parts in enumerate(keys):
             for half, part in enumerate(parts):
@@ -240,7 +240,7 @@ class BlockTables(Explorer):
 
 
 class StackedBars:
-    """Horizontal bars, one below the other, of the same coloured parts; every piece can move."""
+    """Horizontal bars, one below the other, each stacked from the parts of `parameters.PARTS`."""
 
     def __init__(self, axes: Axes, names: list[str], height: float = 0.62):
         self.axes = axes
@@ -264,7 +264,7 @@ class StackedBars:
         return [piece for row in self.pieces for piece in row] + [text for row in self.labels for text in row]
 
     def set(self, row: int, parts: dict[str, int], scale: float, texts: dict[str, str], room: float) -> None:
-        """Stack the parts, divided by `scale`; a piece as long as `room` bears its text."""
+        """Stack the parts in a row, divided by `scale`; a piece is labelled if each letter has `room`."""
         left = 0.0
         for part, piece, label in zip(PARTS, self.pieces[row], self.labels[row]):
             length = parts[part] / scale
@@ -290,7 +290,7 @@ class StackedBars:
 
 
 class Counting(Explorer):
-    """Two stacked bars, rule of thumb and exact count: all sizes that matter, and one that does not."""
+    """Rule of thumb and exact count as stacked bars, for all sizes that matter and one that does not: H."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 2.7)
@@ -486,7 +486,7 @@ def model_names() -> dict[str, str]:
 
 
 class ModelSizes(Explorer):
-    """From the chapter's decoder to GPT-3: how the parts share out, and how much memory the numbers need."""
+    """From the chapter's decoder to GPT-3: the share of each part, and the memory the parameters need."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 3.7)

@@ -16,7 +16,7 @@ ALL = len(LOGITS)  # as a value of top-k: keep all
 
 
 def entropy(probabilities: Tensor) -> float:
-    """The entropy of a distribution in nats: 0 if one outcome is certain, ln n if n are alike."""
+    """The entropy of a distribution in nats: 0 if one outcome is certain, ln n if n are equally likely."""
     return float(torch.special.entr(probabilities).sum())
 
 
@@ -33,7 +33,7 @@ class Filtered:
 
 
 def filtered(temperature: float, top_k: int, top_p: float) -> Filtered:
-    """Send LOGITS through the three filters, in the order of `sampling.stages`."""
+    """Apply the three filters to LOGITS, one after the other as in `sampling.stages`."""
     stages = sampling.stages(LOGITS, temperature, top_k, top_p)
     rows = [LOGITS.softmax(dim=-1), *(stage.probabilities for stage in stages)]
     survives = [torch.ones(ALL, dtype=torch.bool), *(stage.survives for stage in stages)]
@@ -45,7 +45,7 @@ def filtered(temperature: float, top_k: int, top_p: float) -> Filtered:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Probabilities and the shares of `draws` draws from them.  # (ALL,)"""
+    """Probabilities, and how often each token came up in `draws` draws from them; each  # (ALL,)"""
 
     draws: int
     probabilities: np.ndarray
@@ -53,7 +53,7 @@ class Drawn:
 
 
 def drawn(temperature: float, draws: int, seed: int) -> Drawn:
-    """Draw `draws` tokens at this temperature and count them."""
+    """Draw `draws` tokens at this temperature and take the share of each."""
     probabilities = sampling.probabilities(LOGITS, temperature)
     generator = torch.Generator().manual_seed(seed)
     ids = torch.multinomial(probabilities, draws, replacement=True, generator=generator)
@@ -61,7 +61,7 @@ def drawn(temperature: float, draws: int, seed: int) -> Drawn:
 
 
 def expected_deviation(p: float, draws: int) -> float:
-    """How far the share among this many draws is expected to lie from the probability p."""
+    """The standard deviation of a token's share among this many draws, if its probability is p."""
     return math.sqrt(p * (1 - p) / draws)
 
 
@@ -72,7 +72,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Written:
-    """A text, how far it has come, and what can be drawn next."""
+    """A text written so far, and what can be drawn next."""
 
     prompt: str
     text: str  # what was drawn
@@ -92,7 +92,7 @@ def written(
     top_k: int,
     top_p: float,
 ) -> Written:
-    """How far the text has come with these tokens drawn, and what can be drawn next with these settings."""
+    """The text with the tokens drawn so far, and the candidates for the next one under these settings."""
     reason = drawn[-1].reason if drawn else None
     new = [step.id for step in drawn]
     visible = new[:-1] if reason == "end" else new
@@ -121,7 +121,7 @@ def kept_by_top_p() -> int:
 
 
 def kept_by_temperature() -> str:
-    """What is the same at 0.5 and 1.5: the "probabilities", the "order" of the tokens or the "entropy"."""
+    """What is the same at temperatures 0.5 and 1.5: "probabilities", "order" of the tokens or "entropy"."""
     cold, warm = (sampling.probabilities(torch.tensor([0.3, -1.0, 2.0]), t) for t in (0.5, 1.5))
     same = {
         "probabilities": torch.allclose(cold, warm),
@@ -139,7 +139,7 @@ def draws_for_half_the_deviation() -> int:
 
 
 def text_under_a_limit() -> str:
-    """What a limit of 5 makes of the text written under one of 40: "broken off", "shorter" or "another"."""
+    """How a text with a limit of 5 compares to that with 40: "broken off", "shorter" or "another"."""
     reading = Reading()
 
     def drawn(limit: int) -> list[sampling.Step]:

@@ -30,7 +30,7 @@ from .computation import (
 
 
 def words() -> list[str]:
-    """Ten ways to go on after "The dog", beside LOGITS."""
+    """Ten words that can follow "The dog"; their logits are LOGITS."""
     return [
         _("sleeps"), _("barks"), _("runs"), _("eats"), _("dreams"), _("plays"), _("sings"), _("thinks"),
         _("flies"), _("rains"),
@@ -40,22 +40,18 @@ def words() -> list[str]:
 # ---- three filters in a row ----
 
 
-def filter_controls() -> dict:
-    """The three controls that more than one view needs."""
-    return {
-        "temperature": slider(_("temperature"), 0, 2, 0.8, 0.1),
-        "top_k": int_slider(_("top-k"), 1, ALL, 6),
-        "top_p": slider(_("top-p"), 0, 1, 0.9, 0.05),
-    }
-
-
 class Filters(Explorer):
-    """Temperature, top-k and top-p one after the other, and who survives each."""
+    """Temperature, top-k and top-p, one after the other, and the tokens that survive each."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 3.4)
         self._draw()
-        super().__init__(filter_controls(), [[self.figure]])
+        controls = {
+            "temperature": slider(_("temperature"), 0, 2, 0.8, 0.1),
+            "top_k": int_slider(_("top-k"), 1, ALL, 6),
+            "top_p": slider(_("top-p"), 0, 1, 0.9, 0.05),
+        }
+        super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(filtered)
 
@@ -151,7 +147,7 @@ class Draws(Explorer):
 
 
 class Loop(Explorer):
-    """Draw the next token, append it, read again: step by step or running on until the end or the limit."""
+    """Draw the next token, append it, read again: step by step, or on and on until the end or the limit."""
 
     def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
@@ -179,17 +175,16 @@ class Loop(Explorer):
     def compute(
         self, text: str, temperature: float, top_k: int, top_p: float, limit: int, seed: int
     ) -> Written:
-        settings = (text, temperature, top_k, top_p, limit, seed)
+        settings, filters = (text, temperature, top_k, top_p, limit, seed), (temperature, top_k, top_p)
         if settings != self._written_for:  # other settings, another text: stop and begin anew
             self.runner.stop()
             self._written_for, self._drawn, self._steps = None, [], iter(())
             ids, dice = self.reading.ids(text), torch.Generator().manual_seed(seed)
-            filters = (temperature, top_k, top_p)
             self._steps = sampling.generate(
                 self.reading.model, ids, limit, *filters, eos=self.reading.end, generator=dice
             )
             self._written_for = settings
-        return written(self.reading, text, self._drawn, temperature, top_k, top_p)
+        return written(self.reading, text, self._drawn, *filters)
 
     def reset(self) -> None:
         """Put every control back to where it began, and write anew even if none had moved."""
@@ -204,7 +199,7 @@ class Loop(Explorer):
         return is_drawn
 
     def run_on(self) -> None:
-        """Draw on by itself; the page stays usable, and Stop ends it."""
+        """Go on drawing without clicks; the page stays usable, and Stop ends it."""
         self.settle()
         self.runner.start(self.rest())
 

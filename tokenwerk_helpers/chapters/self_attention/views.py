@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from torch import Tensor
 
 from ... import model
@@ -149,7 +150,11 @@ class WhyScale(Explorer):
 
     def _draw(self) -> None:
         spread, bars = self.figure.figure.subplots(1, 2, width_ratios=[1, 1.25])
-        raw, kept = style.LIGHT.soft, style.ROLES["attention"]
+        self._draw_spread(spread, style.LIGHT.soft, style.ROLES["attention"])
+        self._draw_weights(bars, style.LIGHT.soft, style.ROLES["attention"])
+        self.figure.moving(self.here, *self.raw, *self.kept)
+
+    def _draw_spread(self, spread: Axes, raw: str, kept: str) -> None:
         style.log_axis(spread.yaxis)
         spread.set_xscale("log", base=2)
         spread.set_xticks([1, 8, 64, 512], labels=["1", "8", "64", "512"])
@@ -163,6 +168,8 @@ class WhyScale(Explorer):
         spread.plot(WIDTHS, spread_scaled, color=kept, label=_("q · k / √d_k"), **dots)
         spread.legend(loc="upper left")
         (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.LIGHT.ink, linewidth=1.2)
+
+    def _draw_weights(self, bars: Axes, raw: str, kept: str) -> None:
         places = np.arange(KEYS)
         self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
         self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))
@@ -170,7 +177,6 @@ class WhyScale(Explorer):
         bars.set(ylim=(0, 1), title=_("weights (mean)"))
         bars.set_xlabel(_("keys, from the largest weight to the smallest"))
         bars.legend(loc="upper right")
-        self.figure.moving(self.here, *self.raw, *self.kept)
 
     def show(self, result: Scaling) -> None:
         self.here.set_xdata([result.width, result.width])

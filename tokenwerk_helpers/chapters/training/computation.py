@@ -18,7 +18,7 @@ from ..reading import Reading
 
 @dataclass(frozen=True)
 class Shifted:
-    """What is read at each position, and what should come next there."""
+    """A text as a training example: what is read at each position, and what should come next."""
 
     inputs: list[str]
     targets: list[str]
@@ -26,7 +26,7 @@ class Shifted:
 
 
 def shifted(reading: Reading, text: str, position: int) -> Shifted:
-    """The text as a training example, seen from a position, counted from 0; ReaderMistake if too long."""
+    """Shift a text by one, seen from a position (from 0); ReaderMistake if it is too long for the model."""
     reading.ids(text)  # refuses a text that is too long
     batch = training.batch([training.framed(text, reading.tokenizer)])
     inputs, targets = (reading.labels(row[0].tolist()) for row in batch)
@@ -40,7 +40,7 @@ WIDTH, VALIDATION, STEPS, SEED = 32, 60, 600, 0
 
 @dataclass
 class Curve:
-    """The losses of a training on so many fixed stories (0: always new ones) at this rate, so far."""
+    """The losses of a training so far; stories: how many it reads again and again, 0 if always new ones."""
 
     stories: int
     rate: float
@@ -52,7 +52,7 @@ class Curve:
     sample: str = ""  # what the model wrote after that step
 
     def add(self, progress: training.Progress) -> None:
-        """Take note of one step."""
+        """Add the losses of one step."""
         self.steps.append(progress.step)
         self.train.append(progress.train_loss)
         if progress.validation_loss is not None:
@@ -60,8 +60,8 @@ class Curve:
             self.validation.append(progress.validation_loss)
 
 
-def begin(stories: int, rate: float, tokenizer: Tokenizer) -> training.Training:
-    """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
+def new_training(stories: int, rate: float, tokenizer: Tokenizer) -> training.Training:
+    """A new training of a small decoder on `stories` fixed stories, or on ever new ones if 0."""
     config = model.Config(vocab_size=len(tokenizer), context_length=64, width=WIDTH, heads=4, blocks=2)
     if stories:
         rows = [training.framed(story.text, tokenizer) for story in corpus.stories(SEED, stories)]
@@ -79,7 +79,7 @@ def begin(stories: int, rate: float, tokenizer: Tokenizer) -> training.Training:
 
 @dataclass(frozen=True)
 class Moment:
-    """The shipped model at one step of its training."""
+    """The shipped model at one checkpoint: its figures, one head's weights, and how it continues a text."""
 
     step: int
     metrics: dict[str, float]
@@ -91,7 +91,7 @@ class Moment:
 
 
 def moment(reading: Reading, checkpoint: Checkpoint, text: str, block: int, head: int) -> Moment:
-    """What the model was like at a checkpoint: how it reads a text, and how it goes on."""
+    """Let the model of a checkpoint read a text and continue it; block and head are counted from 1."""
     _ids, labels, seen = reading.read(text, checkpoint.model)
     weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
     continuation = reading.continuation(text, 6, checkpoint.model)
@@ -117,7 +117,7 @@ def predictions_of_a_text() -> int:
 
 
 def ten_stories_by_heart() -> str:
-    """How low the loss can fall on ten stories: "below" the floor of the grammar, or "to" it.
+    """Whether the loss on ten stories can fall "below" the floor of the grammar, or only "to" it.
 
     Whoever knows them by heart needs no more than to be told which of the ten it is.
     """

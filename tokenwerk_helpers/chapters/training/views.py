@@ -14,7 +14,7 @@ from ...live.numbers import number, percent
 from ...live.running import Runner
 from ...pretrained import Checkpoint, load_checkpoints
 from ..reading import Reading
-from .computation import ABILITIES, STEPS, Curve, Moment, Shifted, begin, moment, shifted, spell_text
+from .computation import ABILITIES, STEPS, Curve, Moment, Shifted, moment, new_training, shifted, spell_text
 
 # ---- targets: the same row, shifted by one ----
 
@@ -89,7 +89,7 @@ class Targets(Explorer):
 
 
 def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
-    """What a training's loss is to be compared with: blind guessing, the floor, the shipped model."""
+    """Draw what a loss is to be compared with: blind guessing, the floor, the shipped model."""
     soft = style.LIGHT.soft
     axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
     axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
@@ -102,7 +102,7 @@ def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
 
 
 def stories_in_words(count: int) -> str:
-    """How many stories a training reads again and again, or that there are always new ones."""
+    """How many stories a training reads, in words; 0 stands for always new ones."""
     return _("{count} stories").format(count=count) if count else _("always new stories")
 
 
@@ -136,7 +136,7 @@ class LiveTraining(Explorer):
         settings = {"stories": stories, "rate": rate}
         if settings != self._settings:  # other settings begin anew; the same ones go on
             self._settings = settings
-            self.training = begin(stories, rate, self.reading.tokenizer)
+            self.training = new_training(stories, rate, self.reading.tokenizer)
             self.curve = Curve(stories, rate)
             self.runner.stop()  # last, since what ends shows the curve
         return self.curve
@@ -198,7 +198,7 @@ class LiveTraining(Explorer):
         return text
 
     def sample(self) -> str:
-        """What the model writes by now, always the most probable token."""
+        """What the model writes now if it always takes the most probable token."""
         return self.reading.continuation("", 18, self.training.model)
 
     def _follow(self, progress: training.Progress) -> None:
@@ -227,7 +227,7 @@ class LiveTraining(Explorer):
 
 
 class Scrubber(Explorer):
-    """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
+    """Move through the stored checkpoints: loss, abilities, an attention map and a text move together."""
 
     def __init__(self, checkpoints: list[Checkpoint] | None = None):
         self.reading = Reading()
