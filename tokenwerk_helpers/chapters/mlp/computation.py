@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -15,6 +16,8 @@ from ...trace import Trace
 from ..reading import Reading, example_story
 
 # ---- activation functions ----
+
+ACTIVATIONS = (F.relu, F.gelu, partial(F.gelu, approximate="tanh"))
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,13 @@ class Activations:
 def activations(x: float) -> Activations:
     """ReLU, GELU x Phi(x) and its tanh form at x (Hendrycks & Gimpel 2016)."""
     place = torch.tensor(x, dtype=torch.float64)
-    return Activations(
-        x, F.relu(place).item(), F.gelu(place).item(), F.gelu(place, approximate="tanh").item()
-    )
+    return Activations(x, *(function(place).item() for function in ACTIVATIONS))
+
+
+def activation_curves() -> np.ndarray:
+    """401 places from -4 to 4, and what ReLU, GELU and its tanh form make of them.  # (4, 401)"""
+    x = torch.linspace(-4, 4, 401, dtype=torch.float64)
+    return torch.stack([x, *(function(x) for function in ACTIVATIONS)]).numpy()
 
 
 # ---- layers in a row ----
@@ -107,6 +114,7 @@ class Nudged:
     outputs: np.ndarray  # (T, D)
     changed: int  # the position that was nudged, from 0
     amount: float
+    moved: list[int]  # the positions whose outputs this has moved, from 0
 
 
 def nudged(position: int, amount: float) -> Nudged:
@@ -114,10 +122,12 @@ def nudged(position: int, amount: float) -> Nudged:
     with Seeded(5) as dice:
         x = torch.randn(T, D, generator=dice.generator, dtype=torch.float32)
         mlp = model.MLP(D)
-    x[position - 1] += amount
     with torch.no_grad():
+        before = mlp(x[None])[0]
+        x[position - 1] += amount
         outputs = mlp(x[None])[0]
-    return Nudged([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
+    moved = (~torch.isclose(before, outputs)).any(dim=1).nonzero().flatten().tolist()
+    return Nudged([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount, moved)
 
 
 def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:

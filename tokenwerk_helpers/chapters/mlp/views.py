@@ -3,8 +3,6 @@
 from functools import cache
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 
 from ...language import _
 from ...live import style
@@ -26,6 +24,7 @@ from .computation import (
     Neurons,
     Nudged,
     T,
+    activation_curves,
     activations,
     fit,
     liveliest,
@@ -49,10 +48,9 @@ class ActivationCurves(Explorer):
 
     def _draw(self) -> None:
         curves, gap = self.figure.figure.subplots(1, 2, width_ratios=[1.5, 1])
-        x = torch.linspace(-4, 4, 401, dtype=torch.float64)
-        exact, approximate = F.gelu(x), F.gelu(x, approximate="tanh")
+        x, relu, exact, approximate = activation_curves()
         curves.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
-        curves.plot(x, F.relu(x), color=style.LIGHT.soft, linestyle=(0, (4, 2)), label="ReLU")
+        curves.plot(x, relu, color=style.LIGHT.soft, linestyle=(0, (4, 2)), label="ReLU")
         curves.plot(x, exact, color=style.ROLES["mlp"], label="GELU")
         curves.set(xlim=(-4, 4), ylim=(-0.7, 4), xlabel="x", title=_("activation"))
         curves.grid(True)
@@ -157,16 +155,14 @@ class PositionByPosition(Explorer):
             view.update(values=values, rows=result.labels, selected=result.changed)
 
     def sentence(self, result: Nudged) -> str:
-        before = nudged(result.changed + 1, 0.0)
-        moved = np.flatnonzero(~np.isclose(before.outputs, result.outputs).all(axis=1))
-        if not len(moved):
+        if not result.moved:
             return _("Nothing was added, nothing has moved.")
         return _(
             "Position {changed} got {amount} added to each component. Of {all} outputs, that of position "
             "{position} has moved and no other."
         ).format(
             changed=result.changed + 1, amount=number(result.amount, 1), all=T,
-            position=", ".join(str(t + 1) for t in moved),
+            position=", ".join(str(t + 1) for t in result.moved),
         )  # fmt: skip
 
 

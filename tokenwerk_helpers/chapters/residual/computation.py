@@ -41,10 +41,10 @@ def positions_reached_by_one_row(positions: int) -> int:
 
 @dataclass(frozen=True)
 class Paths:
-    """Curves over `x` and the slopes at `point`, as autograd finds them along each path."""
+    """Curves over `x`, and y and its slopes at `point`, as autograd finds them along each path."""
 
     point: float
-    strength: float
+    y: float
     x: np.ndarray
     fx: np.ndarray
     direct: float
@@ -63,10 +63,12 @@ def two_paths(point: float, strength: float) -> Paths:
     x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
     (direct,) = torch.autograd.grad(x + 0.0, x)
     (through_f,) = torch.autograd.grad(contribution(x, strength), x)
-    (total,) = torch.autograd.grad(x + contribution(x, strength), x)
+    y = x + contribution(x, strength)
+    (total,) = torch.autograd.grad(y, x)
     grid = torch.linspace(-3, 3, 241, dtype=torch.float64)
     fx = contribution(grid, strength)
-    return Paths(point, strength, grid.numpy(), fx.numpy(), direct.item(), through_f.item(), total.item())
+    slopes = (slope.item() for slope in (direct, through_f, total))
+    return Paths(point, y.item(), grid.numpy(), fx.numpy(), *slopes)
 
 
 # ---- depth ----

@@ -1,7 +1,6 @@
 """Live views of 01_residual."""
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -19,7 +18,6 @@ from .computation import (
     Paths,
     TrainingCompared,
     VectorSum,
-    contribution,
     depth_compared,
     outcome,
     training_compared,
@@ -132,13 +130,11 @@ class TwoPaths(Explorer):
         self.figure.moving(self.change, self.sum, self.tangent, self.here)
 
     def show(self, result: Paths) -> None:
-        point = torch.tensor(result.point, dtype=torch.float32)
-        here = result.point + float(contribution(point, result.strength))
         self.change.set_data(result.x, result.fx)
         self.sum.set_data(result.x, result.x + result.fx)
         ends = np.array([-0.8, 0.8])
-        self.tangent.set_data(result.point + ends, here + result.total * ends)
-        self.here.set_data([result.point], [here])
+        self.tangent.set_data(result.point + ends, result.y + result.total * ends)
+        self.here.set_data([result.point], [result.y])
         slopes = result.direct, result.through_f, result.total
         self.bars.show(slopes, map(number, slopes))
         self.figure.refresh()
