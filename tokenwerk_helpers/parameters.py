@@ -111,20 +111,16 @@ def count(model: nn.Module) -> Count:
     return Count(parts)
 
 
+@lru_cache(maxsize=256)
 def count_config(config: Config) -> Count:
     """Count the decoder that a config describes, without memory for its numbers or time to draw them.
 
     All blocks have the same parameters: one is built, on the meta device, and counted L times.
     """
-    one, block = _with_one_block(replace(config, blocks=1))
-    return Count({part: one.parts[part] + (config.blocks - 1) * block.parts[part] for part in PARTS})
-
-
-@lru_cache(maxsize=256)
-def _with_one_block(config: Config) -> tuple[Count, Count]:
     with Undrawn(device="meta"):
-        model = Decoder(config)
-    return count(model), count(model.blocks[0])
+        model = Decoder(replace(config, blocks=1))
+    one, block = count(model).parts, count(model.blocks[0]).parts
+    return Count({part: one[part] + (config.blocks - 1) * block[part] for part in PARTS})
 
 
 class Reconciliation(NamedTuple):

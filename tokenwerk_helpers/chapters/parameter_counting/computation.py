@@ -98,8 +98,10 @@ LEFT_OUT = ("attention_bias", "mlp_bias", "norms", "head")
 
 def share_left_out(config: Config) -> float:
     """The share of a decoder's exact count that the rule leaves out."""
-    rule, _left_out, exact = reconcile(config)
-    return 1 - rule.total / exact
+    rule = rule_of_thumb(config.vocab_size, config.width, config.blocks, config.context_length)
+    # Every further block adds what the second one did: two counts, which are kept, serve for all depths.
+    one, two = (count_config(replace(config, blocks=blocks)).total for blocks in (1, 2))
+    return 1 - rule.total / (one + (config.blocks - 1) * (two - one))
 
 
 @dataclass(frozen=True)
