@@ -1,8 +1,9 @@
 """What 09_parameter_counting computes: settings in, arrays out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +52,52 @@ def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
     config = Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1, bias=bias)
     with Undrawn(device="meta"):
         return BlockParameters(width, heads, tuple(table(Block(config))))
+
+
+class Strip(NamedTuple):
+    """A rectangle of the picture, one unit a number: a parameter, or one head's strip of a table."""
+
+    left: int
+    top: int
+    columns: int
+    rows: int
+    part: str
+    head: int = 0
+
+
+# Where each module's parameters begin in the picture; wide enough for the largest D.
+PLACES = {
+    "norm1": (0, 0),
+    "attn.q": (9, 0),
+    "attn.k": (32, 0),
+    "attn.v": (55, 0),
+    "attn.out": (78, 0),
+    "norm2": (0, 24),
+    "mlp.up": (103, 0),
+    "mlp.down": (9, 24),
+}
+LARGEST = 16  # D
+
+
+def strips(block: BlockParameters) -> Iterator[Strip]:
+    """Yield where each parameter of a block stands; tables of attention are cut into a strip a head."""
+    for name, part, shape, number in block.rows:
+        module, kind = name.rsplit(".", 1)
+        left, top = PLACES[module]
+        if part == "norms":  # gamma and beta are columns side by side
+            yield Strip(left + 2 * (kind == "bias"), top, 1, number, part)
+        elif kind == "bias":  # a bias is one more column of its table
+            columns = block.width * (4 if module == "mlp.down" else 1)
+            yield Strip(left + columns + 1, top, 1, number, part)
+        elif module == "attn.out":  # its columns take what the heads deliver
+            rows, columns = shape[0], shape[1] // block.heads
+            for head in range(block.heads):
+                yield Strip(left + head * columns, top, columns, rows, part, head)
+        else:
+            heads = block.heads if part == "attention" else 1
+            rows, columns = shape[0] // heads, shape[1]
+            for head in range(heads):
+                yield Strip(left, top + head * rows, columns, rows, part, head)
 
 
 # ---- rule of thumb beside the exact count ----

@@ -1,7 +1,5 @@
 """Live views of 09_parameter_counting."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
@@ -16,11 +14,13 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.numbers import grouped, memory, percent, percent_label, short, small_percent
 from ...model import Config
-from ...parameters import PARTS, Row
+from ...parameters import PARTS
 from .computation import (
     CHAPTER,
     FORMATS,
+    LARGEST,
     LEFT_OUT,
+    PLACES,
     SIZES,
     WIDTHS,
     BlockParameters,
@@ -33,6 +33,7 @@ from .computation import (
     round_top,
     rule_parts,
     sizes,
+    strips,
     table_share,
 )
 
@@ -74,20 +75,6 @@ def part_names() -> dict[str, str]:
 ODD_HEAD = tint(COLOURS["attention"], 0.3)
 
 
-# Where each module's parameters begin; wide enough for D = 16. One unit is one number.
-PLACES = {
-    "norm1": (0, 0),
-    "attn.q": (9, 0),
-    "attn.k": (32, 0),
-    "attn.v": (55, 0),
-    "attn.out": (78, 0),
-    "norm2": (0, 24),
-    "mlp.up": (103, 0),
-    "mlp.down": (9, 24),
-}
-LARGEST = 16  # D
-
-
 def module_names() -> dict[str, str]:
     """What the modules of a block are called in the picture."""
     return {
@@ -100,27 +87,6 @@ def module_names() -> dict[str, str]:
         "mlp.up": "W₁",
         "mlp.down": "W₂",
     }
-
-
-def rectangles(row: Row, result: BlockParameters) -> Iterator[tuple[int, int, int, int, str]]:
-    """Yield left, top, columns, rows and colour of a parameter; heads cut their tables into strips."""
-    module, kind = row.name.rsplit(".", 1)
-    left, top = PLACES[module]
-    colour = COLOURS[row.part]
-    if row.part == "norms":  # gamma and beta are columns side by side
-        yield left + 2 * (kind == "bias"), top, 1, row.number, colour
-    elif kind == "bias":  # a bias is one more column of its table
-        columns = result.width * (4 if module == "mlp.down" else 1)
-        yield left + columns + 1, top, 1, row.number, colour
-    else:
-        rows, columns = row.shape
-        heads = result.heads if row.part == "attention" else 1
-        for head in range(heads):
-            shade = ODD_HEAD if head % 2 else colour
-            if module == "attn.out":  # its columns take what the heads deliver
-                yield left + head * columns // heads, top, columns // heads, rows, shade
-            else:
-                yield left, top + head * rows // heads, columns, rows // heads, shade
 
 
 def sums_in_words(result: BlockParameters) -> list[str]:
@@ -174,13 +140,10 @@ class BlockTables(Explorer):
 
     def _draw_ground(self, axes: Axes) -> None:
         """Shade the place that each table needs at the largest width."""
-        for row in block_parameters(LARGEST, 1, True).rows:
-            if row.part in ("attention", "mlp"):
-                rows, columns = row.shape
-                corner = PLACES[row.name.removesuffix(".weight")]
-                axes.add_patch(
-                    Rectangle(corner, columns, rows, facecolor=style.LIGHT.grid, alpha=0.35, edgecolor="none")
-                )
+        look = {"facecolor": style.LIGHT.grid, "alpha": 0.35, "edgecolor": "none"}
+        for left, top, columns, rows, part, _head in strips(block_parameters(LARGEST, heads=1, bias=False)):
+            if part != "norms":
+                axes.add_patch(Rectangle((left, top), columns, rows, **look))
 
     def _draw_key(self, axes: Axes) -> None:
         """Draw the key below the tables: a line for each kind of parameter and one for their sum."""
@@ -194,12 +157,12 @@ class BlockTables(Explorer):
 
     def show(self, result: BlockParameters) -> None:
         corners, lines = {colour: [] for colour in self.squares}, []
-        for row in result.rows:
-            for left, top, columns, rows, colour in rectangles(row, result):
-                right, bottom = left + columns, top + rows
-                corners[colour].append([(left, top), (right, top), (right, bottom), (left, bottom)])
-                lines += [[(left, y), (right, y)] for y in np.arange(top, bottom + 1)]
-                lines += [[(x, top), (x, bottom)] for x in np.arange(left, right + 1)]
+        for left, top, columns, rows, part, head in strips(result):
+            right, bottom = left + columns, top + rows
+            colour = ODD_HEAD if head % 2 else COLOURS[part]
+            corners[colour].append([(left, top), (right, top), (right, bottom), (left, bottom)])
+            lines += [[(left, y), (right, y)] for y in range(top, bottom + 1)]
+            lines += [[(x, top), (x, bottom)] for x in range(left, right + 1)]
         for colour, collection in self.squares.items():
             collection.set_verts(corners[colour])
         self.grid.set_segments(lines)
