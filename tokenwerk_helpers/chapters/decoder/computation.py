@@ -71,7 +71,7 @@ class Continued:
 
 
 def greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
-    """The most probable continuation of the text, up to LIMIT ids, and why it ends: "end" or "limit"."""
+    """The ids behind the text, each the most probable one, and why they end: "end" or "limit" (LIMIT)."""
     steps = list(sampling.generate(reading.model, reading.ids(text), LIMIT, temperature=0, eos=reading.end))
     return tuple(step.id for step in steps), steps[-1].reason
 

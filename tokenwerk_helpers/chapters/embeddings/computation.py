@@ -10,7 +10,7 @@ from torch import Tensor
 from ... import sampling
 from ...apart import Seeded
 from ...model import CausalSelfAttention, Config, Decoder
-from ...tokenizer import Tokenizer, learn
+from ...tokenizer import Tokenizer, label, learn
 from ...trace import trace
 
 # ---- byte pair encoding, merge by merge ----
@@ -34,12 +34,9 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     ids = young.encode(text)
     newest = tokenizer.merges[merges - 1] if merges else None
     made = b"".join(newest) if newest else None
-    labels = None
-    if newest:
-        index = {token: id for id, token in enumerate(young.tokens) if token}
-        labels = tuple(young.labels([index[part] for part in newest]))
     return Split(
-        text, merges, young.labels(ids), len(text.encode("utf-8", "replace")), labels,
+        text, merges, young.labels(ids), len(text.encode("utf-8", "replace")),
+        (label(newest[0]), label(newest[1])) if newest else None,
         [young.tokens[id] == made for id in ids],
     )  # fmt: skip
 
