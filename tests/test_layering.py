@@ -27,7 +27,7 @@ WITHIN_A_PAGE = {
     "exercises": {"computation"},
     "__init__": {"computation", "views", "questions", "exercises"},
 }
-SHARED = {"book", "reading", "story"}  # what several pages need
+SHARED = {"book", "reading"}  # what several pages need
 WIDGETS = {"ipywidgets", "anywidget", "traitlets", "IPython", "matplotlib", "PIL"}
 NETWORK = {
     "socket",
@@ -165,7 +165,7 @@ def test_a_page_consists_of_the_named_files():
 
 def test_what_pages_share_knows_no_page():
     files = [file for file in files_of("chapters") if file.stem in SHARED and file not in of_pages()]
-    assert broken(files, lambda file: DECODER | WORDS | {"live", "chapters.story"}) == []
+    assert broken(files, lambda file: DECODER | WORDS | {"live"}) == []
 
 
 def test_the_model_file_needs_nothing_of_ours_and_only_torch_of_others():

@@ -20,7 +20,6 @@ from tokenwerk_helpers.chapters.norm_placement import computation as norm_placem
 from tokenwerk_helpers.chapters.norm_placement import questions as norm_placement_questions
 from tokenwerk_helpers.chapters.norm_placement import views as norm_placement_views
 from tokenwerk_helpers.chapters.reading import Reading, example_story
-from tokenwerk_helpers.chapters.story import STORY
 from tokenwerk_helpers.live import style
 from tokenwerk_helpers.live.block_diagram import BlockDiagram
 from tokenwerk_helpers.live.figure import LiveFigure
@@ -70,7 +69,7 @@ def encoder_layer_like(block: Block, width: int, heads: int) -> nn.TransformerEn
 
 def test_u_and_y_are_those_of_pytorchs_own_layer_under_a_causal_mask(model):
     """F24: u = x + Attention(Norm1(x)), y = u + MLP(Norm2(u)), against nn.TransformerEncoderLayer."""
-    got = block_computation.read(Reading(model), "Ein kleiner Fuchs wohnt im Wald.")
+    got = Reading(model).read("Ein kleiner Fuchs wohnt im Wald.")
     for index, block in enumerate(model.model.blocks):
         values = block_computation.values_of_steps(got.seen, index, "pre")
         x = torch.tensor(values["x"])[None]
@@ -119,7 +118,7 @@ def test_a_block_has_two_norms_with_numbers_of_their_own():
 @pytest.mark.parametrize("norm", ["pre", "post", "none"])
 def test_the_walk_ends_where_the_next_block_begins(norm):
     model = small_model(norm)
-    got = block_computation.read(Reading(model), TEXT)
+    got = Reading(model).read(TEXT)
     first = block_computation.values_of_steps(got.seen, 0, norm)
     second = block_computation.values_of_steps(got.seen, 1, norm)
     assert np.array_equal(list(first.values())[-1], second["x"])
@@ -141,7 +140,7 @@ def test_each_step_of_the_walk_has_its_picture_and_its_sentence(norm):
 def test_the_walks_sentence_has_the_numbers_of_the_chosen_row(model):
     walk = block_views.BlockWalk(model)
     walk.set(block=2, step="u", position=5)
-    values = block_computation.values_of_steps(block_computation.read(Reading(model), TEXT).seen, 1, "pre")
+    values = block_computation.values_of_steps(Reading(model).read(TEXT).seen, 1, "pre")
     for step in ("x", "attention", "u"):
         assert number(np.linalg.norm(values[step][4])) in walk.caption.value
     walk.set(step="norm2")
@@ -627,7 +626,7 @@ def test_the_question_about_ten_times_the_input_knows_the_ways_to_go_wrong():
 
 def test_the_question_about_contributions_measures_what_the_view_shows():
     stream = block_views.ResidualStream()
-    assert stream.settings["text"] == STORY
+    assert stream.settings["text"] == example_story()
     assert block_computation.mean_share() == pytest.approx(stream.result.shares.mean(), abs=1e-6)
     stream.close()
 

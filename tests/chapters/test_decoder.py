@@ -386,30 +386,30 @@ def test_where_some_stories_do_not_fit_floor_and_loss_are_those_of_the_rest(boar
     stories = list(islice(corpus.stories(seed=1_000_000, split="held_out"), decoder_computation.STORIES))
     rows = [training.framed(story.text, whole.tokenizer) for story in stories]
     fitting = [(story.nats, len(row) - 1) for story, row in zip(stories, rows) if len(row) <= 41]
-    assert 0 < len(fitting) < len(stories) and len(short.batch.ids) == len(fitting)
+    assert 0 < len(fitting) < len(stories) and len(short.stories.batch.ids) == len(fitting)
     nats, tokens = map(sum, zip(*fitting))
-    assert short.floor == pytest.approx(nats / tokens)
+    assert short.stories.floor == pytest.approx(nats / tokens)
     assert f"{len(fitting)} " in short.figure.figure.axes[0].get_xlabel()
     short.close()
 
 
 def loss_of(decoder, board):
     with torch.no_grad():
-        return float(training.loss(decoder, board.batch))
+        return float(training.loss(decoder, board.stories.batch))
 
 
 def test_intact_the_board_shows_the_loss_of_training(board):
     board.reset()
     intact = loss_of(board.reading.model, board)
-    assert board.result.loss == pytest.approx(intact, abs=1e-5) and board.result.off == []
-    assert board.result.uniform == pytest.approx(math.log(board.reading.model.config.vocab_size))
-    assert board.floor < intact < board.floor + 0.2
+    assert board.result.loss == pytest.approx(intact, abs=1e-5) and board.result.parts == []
+    assert board.stories.uniform == pytest.approx(math.log(board.reading.model.config.vocab_size))
+    assert board.stories.floor < intact < board.stories.floor + 0.2
     assert f"{intact:.2f}".rstrip("0") in board.caption.value
 
 
 def test_the_floor_is_the_grammars_surprise_on_the_very_tokens_of_the_batch(board):
     """Numerator and denominator speak of the same stories: none was too long for the window."""
-    assert len(board.batch.ids) == decoder_computation.STORIES
+    assert len(board.stories.batch.ids) == decoder_computation.STORIES
 
 
 @pytest.mark.parametrize("part", decoder_computation.PARTS)
@@ -419,11 +419,11 @@ def test_a_part_switched_off_loses_what_a_model_without_it_loses(board, part):
     assert board.error is None
     expected = loss_of(without(board.reading.model, part), board)
     assert board.result.loss == pytest.approx(expected, rel=1e-4)
-    assert board.result.loss > board.result.intact + 0.5
+    assert board.result.loss > board.stories.intact + 0.5
     assert decoder_views.part_names()[part] in board.caption.value
-    assert ("schlechter als blindes Raten" in board.caption.value) == (expected > board.result.uniform)
+    assert ("schlechter als blindes Raten" in board.caption.value) == (expected > board.stories.uniform)
     board.reset()
-    assert board.result.loss == board.result.intact  # no hook stays behind
+    assert board.result.loss == board.stories.intact  # no hook stays behind
 
 
 def test_one_head_off_is_its_columns_of_the_output_table_set_to_zero(board):

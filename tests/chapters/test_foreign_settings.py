@@ -78,7 +78,7 @@ def test_a_training_in_the_page_runs_the_same_under_any_setting(foreign):
         )
     ]
     assert np.isclose(np.mean(losses), recorded[0], atol=0.01)
-    step = next(training_computation.begin(10, 0.003, Reading().tokenizer))
+    step = next(training_computation.new_training(10, 0.003, Reading().tokenizer))
     assert step.train_loss > 0
 
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from tokenwerk_helpers import model, pretrained
 from tokenwerk_helpers.chapters.mlp import computation, exercises, questions, views
-from tokenwerk_helpers.chapters.story import STORY
+from tokenwerk_helpers.chapters.reading import example_story
 from tokenwerk_helpers.trace import trace
 
 
@@ -158,7 +158,7 @@ def test_a_neurons_favourite_token_is_its_largest_mean(neurons):
     neurons.reset()
     values = [value for _token, value in neurons.result.favourites]
     assert values == sorted(values, reverse=True)
-    _ids, means = neurons._means_of(neurons.settings["block"])
+    means = computation.mean_values(neurons.reading, neurons.settings["block"]).values  # (n, 4D)
     assert values[0] == pytest.approx(means[:, neurons.result.neuron].max())
 
 
@@ -187,7 +187,7 @@ def test_the_guesses_know_right_from_wrong():
 
 def test_half_of_the_neurons_are_above_zero_before_training_as_the_check_says():
     shipped = pretrained.load()
-    ids = torch.tensor([[shipped.tokenizer.start, *shipped.tokenizer.encode(STORY)]])
+    ids = torch.tensor([[shipped.tokenizer.start, *shipped.tokenizer.encode(example_story())]])
     torch.manual_seed(0)
     untrained = model.Decoder(shipped.model.config)
     blocks = range(untrained.config.blocks)

@@ -304,11 +304,11 @@ def test_fixed_settings_have_no_control():
 def test_the_bars_are_as_high_as_the_numbers():
     explorer = normalization_views.Statistics([1, 3], **CHAPTER)
     explorer.set(factor=10.0, shift=5)
-    assert [bar.get_height() for bar in explorer.x_bars] == [15, 35]
-    assert [bar.get_height() for bar in explorer.out_bars] == [-1, 1]
+    assert [bar.get_height() for bar in explorer.x_bars.bars] == [15, 35]
+    assert [bar.get_height() for bar in explorer.out_bars.bars] == [-1, 1]
     assert list(explorer.mean.get_ydata()) == [25, 25]
     assert explorer.band.get_y() == 15 and explorer.band.get_height() == 20
-    top = explorer.x_bars[0].axes.get_ylim()[1]
+    top = explorer.x_bars.bars[0].axes.get_ylim()[1]
     assert top > 35
 
 
@@ -322,7 +322,7 @@ def test_the_sentence_tells_the_cases_apart():
     )
     explorer.set(epsilon=0.0)
     assert "0/0" in explorer.caption.value and "nan" in explorer.caption.value
-    assert [text.get_text() for text in explorer.out_texts] == ["0/0", "0/0"]
+    assert [text.get_text() for text in explorer.out_bars.texts] == ["0/0", "0/0"]
     explorer.set(factor=0.1, epsilon=0.1)
     assert "ε nicht mehr klein" in explorer.caption.value
     explorer.set(factor=1.0, gamma=2, beta=1, which="first", epsilon=0.0)

@@ -21,6 +21,7 @@ from tokenwerk_helpers.chapters.decoder import computation as decoder_computatio
 from tokenwerk_helpers.chapters.decoder import views as decoder_views
 from tokenwerk_helpers.chapters.embeddings import computation as embeddings_computation
 from tokenwerk_helpers.chapters.embeddings import views as embeddings_views
+from tokenwerk_helpers.chapters.mlp import computation as mlp_computation
 from tokenwerk_helpers.chapters.mlp import views as mlp_views
 from tokenwerk_helpers.chapters.norm_placement import computation as norm_placement_computation
 from tokenwerk_helpers.chapters.reading import Reading, example_story
@@ -133,7 +134,7 @@ def test_08_what_each_missing_part_costs(board):
     losses = {part: board.compute(**{part: True}).loss for part in decoder_computation.PARTS}
     order = ["residual", "mlp", "norms", "attention", "positions"]
     assert sorted(losses, key=losses.get, reverse=True) == order
-    blind = board.compute().uniform
+    blind = board.stories.uniform
     assert losses["residual"] > blind > losses["mlp"]
     residual, mlps, norms, attention, positions = (number(losses[part]) for part in order)
     assert (
@@ -240,7 +241,7 @@ def test_03_what_one_neuron_answers_to_and_that_many_answer_to_much():
     )
     values = [value for _label, value in explorer.result.favourites]
     assert values[2] > 1.5 * values[3]
-    _ids, means = explorer._means_of(block)
+    means = mlp_computation.mean_values(explorer.reading, block).values
     answered = (means > 0.5 * means.max(axis=0)).sum(axis=0)  # tokens a neuron answers to, at least by half
     assert "Viele reagieren auf Verschiedenes" in prose("03_mlp") and (answered >= 10).mean() > 0.25
     explorer.close()

@@ -386,7 +386,7 @@ def test_the_curve_is_what_the_training_reports(live):
 
     live.set(rate=0.0001)
     asyncio.run(session())
-    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    plain = computation.new_training(10, 0.01, live.reading.tokenizer)
     losses = [next(plain) for _ in range(27)]
     assert live.curve.train[:27] == pytest.approx([p.train_loss for p in losses], rel=1e-3)
     assert live.curve.train[0] == pytest.approx(live.uniform, abs=0.5) and live.curve.train[26] < 5
@@ -412,7 +412,7 @@ def test_at_each_validation_it_shows_what_it_writes_while_it_trains_on(live):
         await asyncio.sleep(0.02)
 
     asyncio.run(session())
-    plain = computation.begin(10, 0.01, live.reading.tokenizer)
+    plain = computation.new_training(10, 0.01, live.reading.tokenizer)
     tokenizer = live.reading.tokenizer
     for step in (25, 50):
         while plain.step < step:
@@ -442,7 +442,7 @@ def test_each_setting_is_named_before_the_training_begins(live, changed):
 
 
 def test_learning_by_heart_is_said_when_unseen_stories_get_worse(live):
-    curve = computation.Curve()
+    curve = computation.Curve(stories=10, rate=0.01)
     for step, validation in ((25, 2.0), (50, 1.5), (75, 1.6)):
         curve.add(training.Progress(step, 1.0, validation, 0.01))
     assert "auswendig" not in live.sentence(curve)

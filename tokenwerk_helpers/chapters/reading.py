@@ -1,20 +1,35 @@
-"""A trained model reads a reader's own sentence: ids, labels, and words for what does not fit."""
+"""A trained model reads a reader's own sentence and goes on with it; words for what does not fit."""
 
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .. import sampling
 from ..language import ReaderMistake, _
+from ..model import Decoder
 from ..pretrained import Pretrained, load
-from .story import STORY
+from ..trace import Trace, trace
 
 # The shipped model knows German only, so its examples are German in every language of the book.
 
 
 def example_story() -> str:
     """A story in which a pronoun has to find its noun, past another noun."""
-    return STORY
+    return "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."
 
 
 def example_gift() -> str:
     """The beginning of a story about a gift."""
     return "Mia schenkt Jan"
+
+
+class Read(NamedTuple):
+    """A text as a model reads it: its T ids with the start token first, their labels, every inner value."""
+
+    ids: list[int]
+    labels: list[str]
+    seen: Trace
 
 
 class Reading:
@@ -24,6 +39,8 @@ class Reading:
         self.pretrained = pretrained or load()
         self.model, self.tokenizer = self.pretrained.model, self.pretrained.tokenizer
         self.context = self.model.config.context_length
+
+    # ---- read ----
 
     def ids(self, text: str) -> list[int]:
         """The start token and the ids of the text; ReaderMistake if there are more than positions."""
@@ -44,6 +61,38 @@ class Reading:
         start = getattr(self.tokenizer, "start", None)
         return [] if start is None else [start]
 
+    @property
+    def end(self) -> int | None:
+        """The token that ends a text, None for a model that has none."""
+        return getattr(self.tokenizer, "end", None)
+
     def labels(self, ids: list[int]) -> list[str]:
         """A printable label for each id."""
         return self.tokenizer.labels(ids)
+
+    def read(self, text: str, model: Decoder | None = None) -> Read:
+        """Run the model (or another one with its vocabulary) on the text; ReaderMistake if it is too long."""
+        ids = self.ids(text)
+        return Read(ids, self.labels(ids), trace(model or self.model, torch.tensor([ids])))
+
+    def known_head(self, role: str) -> tuple[int, int]:
+        """Block and head, from 0, that are known for this role; the first of all where none is known."""
+        found = self.pretrained.about.get("heads", {}).get(role, {})
+        return found.get("block", 0), found.get("head", 0)
+
+    # ---- go on ----
+
+    @torch.no_grad()
+    def logits_after(self, ids: list[int]) -> Tensor:
+        """The logits of the next token, after as many of these ids as fit the window.  # (V,)"""
+        return self.model(torch.tensor([sampling.window(ids, self.context)]))[0, -1]
+
+    def most_probable(self, probabilities: Tensor, count: int) -> list[tuple[str, float]]:
+        """The `count` most probable tokens, by label, with their probabilities: (V,) -> largest first."""
+        shares, ids = probabilities.topk(min(count, len(probabilities)))
+        return list(zip(self.labels(ids.tolist()), shares.tolist()))
+
+    def continuation(self, text: str, count: int, model: Decoder | None = None) -> str:
+        """At most `count` tokens behind the text, each the most probable one; the end token is not shown."""
+        steps = sampling.generate(model or self.model, self.ids(text), count, temperature=0, eos=self.end)
+        return self.tokenizer.decode(step.id for step in steps if step.id != self.end)

@@ -1,11 +1,18 @@
-"""LabelledBars: bars that move, each with a text at its end."""
+"""Bars that move: set_heights, and LabelledBars, each with a text at its end."""
 
 from collections.abc import Iterable
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from . import style
 from .figure import LiveFigure
+
+
+def set_heights(bars: Iterable[Rectangle], heights: Iterable[float]) -> None:
+    """Give upright bars their heights."""
+    for bar, height in zip(bars, heights):
+        bar.set_height(height)
 
 
 class LabelledBars:

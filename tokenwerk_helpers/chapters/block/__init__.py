@@ -9,16 +9,3 @@ from .questions import (
     guess_ten_times,
 )
 from .views import BlockWalk, DropoutRuns, ResidualStream, SmallBlock
-
-__all__ = [
-    "BlockWalk",
-    "DropoutRuns",
-    "ResidualStream",
-    "SmallBlock",
-    "check_block_forward",
-    "guess_contribution",
-    "guess_dropout",
-    "guess_norm_parameters",
-    "guess_second_sum",
-    "guess_ten_times",
-]

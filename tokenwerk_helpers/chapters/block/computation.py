@@ -12,9 +12,8 @@ from torch.nn import functional as F
 from ...apart import Seeded, Undrawn
 from ...model import Block, Config
 from ...parameters import count
-from ...trace import Replacement, Trace, running_with, trace
-from ..reading import Reading
-from ..story import read as read_story
+from ...trace import Replacement, Trace, running_with
+from ..reading import Read, Reading, example_story
 
 # ---- the small example ----
 
@@ -83,20 +82,6 @@ STRONGEST = 0.95  # share of the cells whose colour is not the last of its scale
 SHOWN = 32  # components that are drawn: more would leave no room to read the tokens
 
 
-@dataclass(frozen=True)
-class Read:
-    """A text as the model reads it: the label of each token and every inner value."""
-
-    labels: list[str]
-    seen: Trace
-
-
-def read(reading: Reading, text: str) -> Read:
-    """Run the model on start token and text, and keep every inner value; ReaderMistake if it is too long."""
-    ids = reading.ids(text)
-    return Read(reading.labels(ids), trace(reading.model, torch.tensor([ids])))
-
-
 def stream_into(seen: Trace, block: int) -> Tensor:
     """What enters a block, counted from 0.  # (T, D)"""
     return seen["embedded" if block == 0 else f"blocks.{block - 1}"][0]
@@ -122,6 +107,17 @@ class Walk:
     position: int  # counted from 1
     values: Mapping[str, np.ndarray]
 
+    @property
+    def is_normed(self) -> bool:
+        """Does a norm come out of this step?"""
+        return STEPS[self.norm][self.step] in ("norm1", "norm2")
+
+    @property
+    def direct(self) -> str:
+        """The step whose list the direct path carries past this one: "x" up to the first sum, then "u"."""
+        steps, first_sum = list(self.values), "sum1" if self.norm == "post" else "u"
+        return "x" if steps.index(self.step) <= steps.index(first_sum) else "u"
+
     def row(self, step: str) -> np.ndarray:
         """The list of the chosen position at a step.  # (D,)"""
         return self.values[step][self.position - 1]
@@ -129,6 +125,12 @@ class Walk:
     def length(self, step: str) -> float:
         """How long that list is: the root of the sum of its squares."""
         return float(np.linalg.norm(self.row(step)))
+
+
+def walk(read: Read, norm: str, block: int, step: str, position: int) -> Walk:
+    """One step of a block for a text that was read; block and position are counted from 1."""
+    values = values_of_steps(read.seen, block - 1, norm)
+    return Walk(read.labels, norm, block, step, min(position, len(read.ids)), values)
 
 
 # ---- how much each part adds ----
@@ -144,11 +146,6 @@ def contributions(seen: Trace, blocks: int) -> tuple[np.ndarray, np.ndarray]:
     return tuple(torch.stack(values).norm(dim=-1).numpy() for values in (stream, added))
 
 
-def shares(stream: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Each contribution relative to the stream it is added to: (2L + 1, T), (2L, T) -> (T, 2L)."""
-    return (added / np.maximum(stream[:-1], 1e-12)).T
-
-
 @dataclass(frozen=True)
 class Stream:
     """The residual stream of a text: its length along the way, and the length of what each part adds."""
@@ -161,13 +158,18 @@ class Stream:
     @property
     def shares(self) -> np.ndarray:
         """Each contribution relative to the stream it is added to.  # (T, 2L)"""
-        return shares(self.stream, self.added)
+        return (self.added / np.maximum(self.stream[:-1], 1e-12)).T
+
+
+def residual_stream(read: Read, blocks: int, position: int) -> Stream:
+    """The residual stream of a text that was read, seen from a position, counted from 1."""
+    return Stream(read.labels, min(position, len(read.ids)), *contributions(read.seen, blocks))
 
 
 def mean_share() -> float:
     """The mean share over all positions, blocks and parts of the shipped model as it reads the story."""
-    shipped, _ids, seen = read_story()
-    return float(shares(*contributions(seen, shipped.model.config.blocks)).mean())
+    reading = Reading()
+    return float(residual_stream(reading.read(example_story()), reading.model.config.blocks, 1).shares.mean())
 
 
 # ---- dropout ----

@@ -7,7 +7,7 @@ from matplotlib.text import Text
 
 from ...language import _, ngettext
 from ...live import style
-from ...live.bars import LabelledBars
+from ...live.bars import LabelledBars, set_heights
 from ...live.block_diagram import BlockDiagram
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider, slider, text_input
 from ...live.explorer import Explorer
@@ -26,11 +26,10 @@ from .computation import (
     Example,
     Stream,
     Walk,
-    contributions,
     drop,
-    read,
+    residual_stream,
     small_block,
-    values_of_steps,
+    walk,
 )
 
 STREAM, ATTENTION, MLP = style.ROLES["residual"], style.ROLES["attention"], style.ROLES["mlp"]
@@ -119,7 +118,31 @@ class OnText(Explorer):
         """Take the model, the shipped one if none is given, and keep what it makes of the last few texts."""
         self.reading = Reading(pretrained)
         self.config = self.reading.model.config
-        self.read = lru_cache(maxsize=8)(lambda text: read(self.reading, text))
+        self.read = lru_cache(maxsize=8)(self.reading.read)
+
+
+def how_they_stand(a: np.ndarray, b: np.ndarray) -> str:
+    """The angle between two lists and what it means for the length of their sum, in words."""
+    size = np.linalg.norm(a) * np.linalg.norm(b)
+    cosine = float(np.clip(a @ b / size, -1, 1)) if size > 0 else 0.0
+    angle = number(np.degrees(np.arccos(cosine)), 0)
+    if cosine > 0.3:
+        return _("the two stand at {angle}° and point in similar directions").format(angle=angle)
+    if cosine < -0.3:
+        return _("the two stand at {angle}° and partly cancel").format(angle=angle)
+    return _("the two stand at {angle}°, not far from a right angle").format(angle=angle)
+
+
+def sum_in_words(result: Walk) -> str:
+    """What a sum makes of the direct path and the contribution."""
+    before, part = result.direct, "attention" if result.direct == "x" else "mlp"
+    return _(
+        "{before} of length {length} plus the contribution of length {part} gives a list of "
+        "length {sum}: {angle}."
+    ).format(
+        before=before, length=number(result.length(before)), part=number(result.length(part)),
+        sum=number(result.length(result.step)), angle=how_they_stand(result.row(before), result.row(part)),
+    )  # fmt: skip
 
 
 class BlockWalk(OnText):
@@ -153,9 +176,7 @@ class BlockWalk(OnText):
         return part_labels().get(step, _("sum"))
 
     def compute(self, text: str, block: int, step: str, position: int) -> Walk:
-        got, norm = self.read(text), self.config.norm
-        values = values_of_steps(got.seen, block - 1, norm)
-        return Walk(got.labels, norm, block, step, min(position, len(got.labels)), values)
+        return walk(self.read(text), self.config.norm, block, step, position)
 
     def show(self, result: Walk) -> None:
         self.diagram.light(result.step)
@@ -193,49 +214,24 @@ class BlockWalk(OnText):
         return text
 
     def _what_happens(self, result: Walk) -> str:
-        step, row = result.step, result.row(result.step)
-        before = (
-            "x" if step in ("norm1", "attention", "sum1") or (step == "u" and result.norm != "post") else "u"
-        )
-        if step == "x":
-            return _("a list of {width} numbers comes in, with length {length}.").format(
-                width=len(row), length=number(result.length("x"))
-            )
-        if step in ("norm1", "norm2") or (result.norm == "post" and step in ("u", "y")):
+        row, length = result.row(result.step), number(result.length(result.step))
+        if result.step == "x":
+            text = _("a list of {width} numbers comes in, with length {length}.")
+            return text.format(width=len(row), length=length)
+        if result.is_normed:
             return _(
                 "after the norm the list has mean {mean} and spread {spread}, γ and β included; "
                 "its length is {length}."
-            ).format(mean=number(row.mean()), spread=number(row.std()), length=number(result.length(step)))
-        if step in ("attention", "mlp"):
-            share = result.length(step) / max(result.length(before), 1e-12)
-            if step == "attention":
-                text = _(
-                    "Attention contributes a list of length {length}, {share} of the length of {before}."
-                )
-            else:
-                text = _("the MLP contributes a list of length {length}, {share} of the length of {before}.")
-            return text.format(length=number(result.length(step)), share=percent(share), before=before)
-        part = "attention" if before == "x" else "mlp"
-        text = _(
-            "{before} of length {length} plus the contribution of length {part} gives a list of "
-            "length {sum}: {angle}."
-        )
-        return text.format(
-            before=before, length=number(result.length(before)), part=number(result.length(part)),
-            sum=number(result.length(step)), angle=how_they_stand(result.row(before), result.row(part)),
-        )  # fmt: skip
-
-
-def how_they_stand(a: np.ndarray, b: np.ndarray) -> str:
-    """The angle between two lists and what it means for the length of their sum, in words."""
-    size = np.linalg.norm(a) * np.linalg.norm(b)
-    cosine = float(np.clip(a @ b / size, -1, 1)) if size > 0 else 0.0
-    angle = number(np.degrees(np.arccos(cosine)), 0)
-    if cosine > 0.3:
-        return _("the two stand at {angle}° and point in similar directions").format(angle=angle)
-    if cosine < -0.3:
-        return _("the two stand at {angle}° and partly cancel").format(angle=angle)
-    return _("the two stand at {angle}°, not far from a right angle").format(angle=angle)
+            ).format(mean=number(row.mean()), spread=number(row.std()), length=length)
+        if result.step in ("attention", "mlp"):
+            text = (
+                _("Attention contributes a list of length {length}, {share} of the length of {before}.")
+                if result.step == "attention"
+                else _("the MLP contributes a list of length {length}, {share} of the length of {before}.")
+            )
+            share = result.length(result.step) / max(result.length(result.direct), 1e-12)
+            return text.format(length=length, share=percent(share), before=result.direct)
+        return sum_in_words(result)
 
 
 # ---- how much each part adds ----
@@ -292,8 +288,7 @@ class ResidualStream(OnText):
             text.set_y(max(height, stream) + 0.03 * top)
 
     def compute(self, text: str, position: int) -> Stream:
-        got = self.read(text)
-        return Stream(got.labels, min(position, len(got.labels)), *contributions(got.seen, self.blocks))
+        return residual_stream(self.read(text), self.blocks, position)
 
     def show(self, result: Stream) -> None:
         at = result.position - 1
@@ -364,35 +359,22 @@ class DropoutRuns(Explorer):
         left, right = self.figure.figure.subplots(1, 2, sharey=True)
         places = np.arange(DROPOUT_WIDTH)
         for axes, title in ((left, _("the MLP's contribution")), (right, _("y = u + contribution"))):
-            axes.set_title(title)
-            axes.set_ylim(-self.LIMIT, self.LIMIT)
+            axes.set(title=title, ylim=(-self.LIMIT, self.LIMIT), xlabel=_("component"))
             axes.set_xticks(places, [str(i + 1) for i in places])
-            axes.set_xlabel(_("component"))
             axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
             axes.grid(True, axis="y")
+        dashes = {"color": style.LIGHT.ink, "markersize": 15, "markeredgewidth": 2}
         self.after = left.bar(places, 0, width=0.66, color=MLP, label=_("after dropout"))
-        (self.before,) = left.plot(
-            places,
-            places * 0.0,
-            "_",
-            color=style.LIGHT.ink,
-            markersize=15,
-            markeredgewidth=2,
-            label=_("before dropout"),
-        )
+        (self.before,) = left.plot(places, 0.0 * places, "_", label=_("before dropout"), **dashes)
         self.y = right.bar(places, 0, width=0.66, color=STREAM, label=_("this run"))
-        (self.quiet,) = right.plot(
-            places, places * 0.0, "_", color=style.LIGHT.ink, markersize=15, markeredgewidth=2,
-            label=_("block.eval()"),
-        )  # fmt: skip
+        (self.quiet,) = right.plot(places, 0.0 * places, "_", label=_("block.eval()"), **dashes)
         for axes in (left, right):
             axes.legend(loc="upper right", ncols=2)
         self.figure.moving(*self.after, self.before, *self.y, self.quiet)
 
     def show(self, result: Dropped) -> None:
-        for bars, heights in ((self.after, result.after), (self.y, result.y)):
-            for bar, height in zip(bars, heights):
-                bar.set_height(height)
+        set_heights(self.after, result.after)
+        set_heights(self.y, result.y)
         self.before.set_ydata(result.before)
         self.quiet.set_ydata(result.quiet_y)
         self.figure.refresh()

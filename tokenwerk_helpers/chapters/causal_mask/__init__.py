@@ -11,19 +11,3 @@ from .questions import (
     guess_zero,
 )
 from .views import BeforeOrAfter, CopyingTheFuture, LeakProbe, MaskLab
-
-__all__ = [
-    "KINDS",
-    "BeforeOrAfter",
-    "CopyingTheFuture",
-    "LeakProbe",
-    "MaskLab",
-    "check_causal_mask",
-    "guess_below_the_floor",
-    "guess_hidden_score",
-    "guess_leak",
-    "guess_ones",
-    "guess_window",
-    "guess_zero",
-    "mask",
-]

@@ -15,7 +15,8 @@ from ... import model, sampling, training
 from ...apart import Seeded
 from ...pretrained import load
 from ...tokenizer import Tokenizer
-from ..reading import example_story
+from ...trace import trace
+from ..reading import Reading, example_story
 
 KINDS = ("causal", "none", "window", "prefix")
 SIZED = ("window", "prefix")  # the kinds that have a width
@@ -52,7 +53,7 @@ def looks(kind: str, T: int, width: int = 1) -> int:
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedHead:
     """Scores, masked scores and weights of one head on one text; each  # (T, T)"""
 
     labels: list[str]
@@ -61,6 +62,18 @@ class Masked:
     masked: np.ndarray
     weights: np.ndarray
     kind: str
+
+
+def masked_head(
+    reading: Reading, text: str, block: int, head: int, kind: str, allowed: Tensor, temperature: float
+) -> MaskedHead:
+    """Read the text under this mask and keep one head; block and head are counted from 1."""
+    ids = reading.ids(text)
+    seen = trace(reading.model, torch.tensor([ids]), allowed)
+    scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
+    masked = model.hide(scores, allowed)
+    arrays = (each.numpy() for each in (allowed, scores, masked, model.softmax(masked)))
+    return MaskedHead(reading.labels(ids), *arrays, kind)
 
 
 def short_story() -> str:
@@ -102,6 +115,32 @@ def movement(decoder, ids: list[int], place: int, substitute: int, allowed: Tens
     with torch.no_grad():
         before, after = decoder(both, allowed).softmax(dim=-1)  # (T, V) twice
     return (0.5 * (before - after).abs().sum(dim=-1)).numpy()
+
+
+def spelled(reading: Reading, new: str, like: int) -> list[int]:
+    """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
+    encode, word = reading.tokenizer.encode, new.strip()
+    if reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
+        return encode(" " + word)
+    return encode(word)
+
+
+def leak(reading: Reading, text: str, position: int, new: str, kind: str, width: int) -> Leak:
+    """Exchange the token at a position, from 1, for `new` and measure whose predictions move."""
+    ids = reading.ids(text)
+    place = min(position, len(ids)) - 1
+    (substitute,) = spelled(reading, new, ids[place])
+    moved = movement(reading.model, ids, place, substitute, mask(kind, len(ids), width))
+    return Leak(reading.labels(ids), place, new, kind, moved)
+
+
+def first_substitute(reading: Reading, text: str) -> str:
+    """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
+    ids = reading.ids(text)
+    like = ids[min(PLACE, len(ids)) - 1]
+    later = [reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
+    fitting = (word for word in [SUBSTITUTE, *later] if word and len(spelled(reading, word, like)) == 1)
+    return next(fitting, "F")  # a single letter is a token of every byte pair encoding
 
 
 def outputs_that_move(place: int, T: int) -> list[int]:

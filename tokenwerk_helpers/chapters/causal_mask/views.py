@@ -14,7 +14,7 @@ from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
 from ...live.running import Runner
-from ...trace import trace
+from ...pretrained import Pretrained
 from ..reading import Reading, example_gift
 from .computation import (
     EVERY,
@@ -22,27 +22,29 @@ from .computation import (
     PLACE,
     SIZED,
     STEPS,
-    SUBSTITUTE,
     UNMASKED,
     VISIBLE,
     Both,
     Future,
     Leak,
-    Masked,
+    MaskedHead,
     Places,
     averaged,
+    first_substitute,
     future_after,
+    leak,
     mask,
     masked_before_and_after,
-    movement,
+    masked_head,
     short_story,
+    spelled,
     train_both,
     visibly,
 )
 
 
 def kind_names() -> list[tuple[str, str]]:
-    """The kinds of masks as the reader reads them."""
+    """The kinds of masks with their names, as options to choose from."""
     return [
         (_("causal (GPT)"), "causal"),
         (_("none (BERT)"), "none"),
@@ -55,16 +57,15 @@ def kind_names() -> list[tuple[str, str]]:
 
 
 class MaskLab(Explorer):
-    """Own sentence, block, head and mask: scores, masked scores, weights; the mask can be clicked."""
+    """One head reads the reader's sentence: scores, masked scores and weights; the mask can be clicked."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._own: Tensor | None = None
-        text = text or short_story()
         config = self.reading.model.config
         self._build_views()
         controls = {
-            "text": text_input(_("sentence"), text),
+            "text": text_input(_("sentence"), short_story()),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
             "head": int_slider(_("head"), 1, config.heads, 1),
             "kind": dropdown(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
@@ -88,19 +89,14 @@ class MaskLab(Explorer):
             words=_("“{row}” looks at “{column}” with {value}"), **look | {"digits": 2},
         )  # fmt: skip
 
-    def compute(self, text: str, block: int, head: int, kind: str, width: int, temperature: float) -> Masked:
-        ids = self.reading.ids(text)
-        T = len(ids)
+    def compute(
+        self, text: str, block: int, head: int, kind: str, width: int, temperature: float
+    ) -> MaskedHead:
+        T = len(self.reading.ids(text))
         allowed = self._own_mask(T) if kind == "own" else mask(kind, T, width)
-        seen = trace(self.reading.model, torch.tensor([ids]), allowed)
-        scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
-        masked = model.hide(scores, allowed)
-        weights = model.softmax(masked)
-        return Masked(
-            self.reading.labels(ids), allowed.numpy(), scores.numpy(), masked.numpy(), weights.numpy(), kind
-        )
+        return masked_head(self.reading, text, block, head, kind, allowed, temperature)
 
-    def show(self, result: Masked) -> None:
+    def show(self, result: MaskedHead) -> None:
         self.controls["width"].disabled = result.kind not in SIZED
         names = {"rows": result.labels, "columns": result.labels}
         largest = float(np.abs(result.scores).max()) or 1.0
@@ -109,7 +105,7 @@ class MaskLab(Explorer):
         self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
         self.weights.update(values=result.weights, allowed=result.allowed, **names)
 
-    def sentence(self, result: Masked) -> str:
+    def sentence(self, result: MaskedHead) -> str:
         T = len(result.labels)
         hidden = int((~result.allowed).sum())
         above = result.weights[np.triu_indices(T, 1)]
@@ -154,7 +150,7 @@ class MaskLab(Explorer):
 class LeakProbe(Explorer):
     """Exchange one token of a text and see whose predictions move, under each kind of mask."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
         self.figure = LiveFigure(8.2, 3.2)
         self._labels: list[str] | None = None
@@ -162,7 +158,7 @@ class LeakProbe(Explorer):
         controls = {
             "text": text_input(_("sentence"), text),
             "position": int_slider(_("exchange token"), 2, self.reading.context, PLACE),
-            "new": text_input(_("for"), self._first_substitute(text)),
+            "new": text_input(_("for"), first_substitute(self.reading, text)),
             "kind": dropdown(_("mask"), kind_names(), "causal"),
             "width": int_slider(_("window or prefix"), 1, 12, 3),
         }
@@ -171,40 +167,20 @@ class LeakProbe(Explorer):
 
     def compute(self, text: str, position: int, new: str, kind: str, width: int) -> Leak:
         ids = self.reading.ids(text)
-        place = min(position, len(ids)) - 1
-        substitute = self._single_token(new, like=ids[place])
-        moved = movement(self.reading.model, ids, place, substitute, mask(kind, len(ids), width))
-        return Leak(self.reading.labels(ids), place, new, kind, moved)
+        self._refuse_all_but_one_token(new, like=ids[min(position, len(ids)) - 1])
+        return leak(self.reading, text, position, new, kind, width)
 
-    def _first_substitute(self, text: str) -> str:
-        """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
-        ids = self.reading.ids(text)
-        like = ids[min(PLACE, len(ids)) - 1]
-        later = [self.reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
-        fitting = (word for word in [SUBSTITUTE, *later] if word and len(self._spelled(word, like)) == 1)
-        return next(fitting, "F")  # a single letter is a token of every byte pair encoding
-
-    def _spelled(self, new: str, like: int) -> list[int]:
-        """The ids of a word, after a space if the token it replaces has one and it is one token that way."""
-        encode, word = self.reading.tokenizer.encode, new.strip()
-        if self.reading.tokenizer.decode([like]).startswith(" ") and len(encode(" " + word)) == 1:
-            return encode(" " + word)
-        return encode(word)
-
-    def _single_token(self, new: str, like: int) -> int:
-        """The id of the typed word; ReaderMistake unless it is exactly one token."""
+    def _refuse_all_but_one_token(self, new: str, like: int) -> None:
         if not new.strip():
             raise ReaderMistake(_("Type the token that is to stand there."))
-        ids = self._spelled(new, like)
-        if len(ids) != 1:
-            raise ReaderMistake(
-                ngettext(
-                    "“{new}” makes {count} token; exactly one is needed here.",
-                    "“{new}” makes {count} tokens; exactly one is needed here.",
-                    len(ids),
-                ).format(new=new, count=len(ids))
+        count = len(spelled(self.reading, new, like))
+        if count != 1:
+            text = ngettext(
+                "“{new}” makes {count} token; exactly one is needed here.",
+                "“{new}” makes {count} tokens; exactly one is needed here.",
+                count,
             )
-        return ids[0]
+            raise ReaderMistake(text.format(new=new, count=count))
 
     def show(self, result: Leak) -> None:
         self.controls["width"].disabled = result.kind not in SIZED

@@ -1,16 +1,18 @@
 """What 08_decoder computes: settings in, arrays out."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from ... import corpus, model, parameters, pretrained, sampling, training
+from ... import corpus, model, parameters, sampling, training
 from ...apart import Seeded
-from ...trace import Trace, ablate, layer_logits, running_with, trace
+from ...trace import Replacement, Trace, ablate, layer_logits, running_with, trace
 from ..reading import Reading, example_gift
-from ..story import prompt
 
 # ---- the way of the data, place by place ----
 
@@ -121,24 +123,22 @@ class Prediction:
 
 
 def predict(reading: Reading, text: str, position: int) -> Prediction:
-    """Run the model on the text and look at one position (from 1), through the eyes of every layer."""
-    ids = reading.ids(text)
+    """Run the model on the text and keep what it predicts at one position (from 1), layer by layer."""
+    ids, labels, seen = reading.read(text)
     place = min(position, len(ids)) - 1
-    seen = trace(reading.model, torch.tensor([ids]))
     logits = seen["logits"][0]  # (T, V)
-    probabilities, best = logits[place].softmax(dim=-1).topk(min(TOP, logits.shape[-1]))
-    layers = []
-    for answer in layer_logits(reading.model, seen)[:, 0, place].softmax(dim=-1):  # (L+1, V)
-        shares, tokens = answer.topk(min(LAYER_TOP, logits.shape[-1]))
-        layers.append(list(zip(reading.labels(tokens.tolist()), shares.tolist())))
+    vocab_size = logits.shape[-1]
+    probabilities, best = logits[place].softmax(dim=-1).topk(min(TOP, vocab_size))
+    answers = layer_logits(reading.model, seen)[:, 0, place].softmax(dim=-1)  # (L+1, V)
+    layers = [reading.most_probable(answer, LAYER_TOP) for answer in answers]
+    candidates = reading.labels(best.tolist())
     return Prediction(
-        reading.labels(ids), place, reading.labels(best.tolist()), logits[:, best].numpy(),
-        probabilities.numpy(), layers, logits.shape[-1],
-    )  # fmt: skip
+        labels, place, candidates, logits[:, best].numpy(), probabilities.numpy(), layers, vocab_size
+    )
 
 
 def shown_layers(count: int) -> list[int]:
-    """Which of the layers 0 to `count` - 1 have a panel: all, or the first, some evenly between, the last."""
+    """Which of the layers 0 to `count` - 1 get a panel: at most PANELS, the first and the last among them."""
     return [round(place) for place in np.linspace(0, count - 1, min(count, PANELS))]
 
 
@@ -148,8 +148,8 @@ LIMIT = 40
 
 
 @dataclass(frozen=True)
-class Generated:
-    """A text that was continued by `steps` tokens, each the most probable one."""
+class Continued:
+    """A text continued by `steps` tokens, each the most probable one."""
 
     prompt: str
     continuation: str
@@ -161,13 +161,12 @@ class Generated:
 
 
 def greedy(reading: Reading, text: str) -> tuple[tuple[int, ...], str | None]:
-    """The ids that are appended one by one, and why it ended."""
-    end = getattr(reading.tokenizer, "end", None)
-    steps = list(sampling.generate(reading.model, reading.ids(text), LIMIT, temperature=0, eos=end))
+    """The ids behind the text, each the most probable one, and why they end: "end" or "limit" (LIMIT)."""
+    steps = list(sampling.generate(reading.model, reading.ids(text), LIMIT, temperature=0, eos=reading.end))
     return tuple(step.id for step in steps), steps[-1].reason
 
 
-def continued(reading: Reading, text: str, steps: int, found: tuple | None = None) -> Generated:
+def continued(reading: Reading, text: str, steps: int, found: tuple | None = None) -> Continued:
     """Append `steps` tokens to the text, at each step the most probable one, unless the end comes first.
 
     found: what `greedy` returned for this text, if it is at hand.
@@ -178,13 +177,11 @@ def continued(reading: Reading, text: str, steps: int, found: tuple | None = Non
     ended = finished and reason == "end"
     visible = made[:-1] if ended else made
     # After the end nothing comes: then what is shown is where the end token was chosen.
-    window = sampling.window([*reading.ids(text), *visible], reading.context)
-    with torch.no_grad():
-        probabilities = reading.model(torch.tensor([window]))[0, -1].softmax(dim=-1)
-    shares, best = probabilities.topk(min(TOP, len(probabilities)))
-    return Generated(
-        text, reading.tokenizer.decode(visible), len(made), reason if finished else None,
-        list(zip(reading.labels(best.tolist()), shares.tolist())), len(window), reading.context,
+    so_far = [*reading.ids(text), *visible]
+    candidates = reading.most_probable(reading.logits_after(so_far).softmax(dim=-1), TOP)
+    return Continued(
+        text, reading.tokenizer.decode(visible), len(made), reason if finished else None, candidates,
+        min(len(so_far), reading.context), reading.context,
     )  # fmt: skip
 
 
@@ -192,21 +189,65 @@ def continued(reading: Reading, text: str, steps: int, found: tuple | None = Non
 
 STORIES = 100
 PARTS = ("attention", "mlp", "residual", "norms", "positions")
+WRITTEN = 14  # tokens of a continuation
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out stories that a model can read, and the losses to compare others with, in nats per token."""
+
+    batch: training.Batch
+    floor: float  # what the stories cost a reader who knows the grammar
+    intact: float
+    uniform: float  # ln V: every token alike
 
 
 @dataclass(frozen=True)
 class Ablated:
-    """Loss on held-out stories with parts switched off, beside what it is to be compared with."""
+    """A model with parts and heads switched off: its loss on held-out stories, and how it goes on."""
 
-    off: list[str]
+    parts: list[str]  # of PARTS
+    head: tuple[int, int] | None  # block and head, from 0
     loss: float
-    intact: float
-    floor: float
-    uniform: float  # ln V: every token alike
-    text: str  # a continuation by the model as it is now
+    text: str
+
+
+@torch.no_grad()
+def loss_with(decoder: model.Decoder, batch: training.Batch, replace: Mapping[str, Replacement]) -> float:
+    """The loss of a model that runs with these replacements."""
+    with running_with(decoder, replace):
+        return float(training.loss(decoder, batch))
+
+
+def held_out(reading: Reading) -> HeldOut:
+    """The first STORIES held-out stories, without those that are too long for the model."""
+    stories = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
+    rows = [(training.framed(story.text, reading.tokenizer), story.nats) for story in stories]
+    fitting = [(row, nats) for row, nats in rows if len(row) <= reading.context + 1]
+    # Padding is cheap here and one batch is one run of the model.
+    batch = training.batch([row for row, _nats in fitting])
+    floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
+    uniform = math.log(reading.model.config.vocab_size)
+    return HeldOut(batch, floor, loss_with(reading.model, batch, {}), uniform)
+
+
+def ablated(
+    reading: Reading, batch: training.Batch, prompt: str, parts: list[str], head: tuple[int, int] | None
+) -> Ablated:
+    """Switch parts and a head off, measure the loss on the batch and continue the prompt."""
+    replace = ablate(reading.model, *parts, heads=[head] if head else [])
+    with running_with(reading.model, replace):
+        text = prompt + reading.continuation(prompt, WRITTEN)
+    return Ablated(parts, head, loss_with(reading.model, batch, replace), text)
 
 
 # ---- what the questions ask ----
+
+
+def _small(tie_head: bool = True) -> model.Decoder:
+    config = model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
+    with Seeded(0):
+        return model.Decoder(config)
 
 
 def number_of_logits() -> int:
@@ -221,41 +262,26 @@ def saved_by_tying() -> int:
     return untied - tied
 
 
-def _small(tie_head: bool = True) -> model.Decoder:
-    config = model.Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=1, tie_head=tie_head)
-    with Seeded(0):
-        return model.Decoder(config)
-
-
 def deciding_row(tokens: int) -> int:
-    """The row of logits, from 0, whose position may look at all the tokens."""
+    """The row of logits, counted from 0, whose position sees all the tokens."""
     return int(model.causal_mask(tokens).all(dim=1).nonzero())
 
 
 def after_own_words() -> str:
-    """How the loop goes on behind its own first three tokens, typed: "on", "again" or "differently"."""
-    shipped = pretrained.load()
-    decode, end = shipped.tokenizer.decode, shipped.tokenizer.end
-
-    def written(text: str) -> list[int]:
-        ids = prompt(shipped, text)
-        return [step.id for step in sampling.generate(shipped.model, ids, 12, temperature=0, eos=end)]
-
-    alone = written("Mia schenkt Jan")
-    helped = written("Mia schenkt Jan" + decode(alone[:3]))
+    """How generation goes on once its first three tokens are typed in: "on", "again" or "differently"."""
+    reading, text = Reading(), example_gift()
+    alone, _reason = greedy(reading, text)
+    helped, _reason = greedy(reading, text + reading.tokenizer.decode(alone[:3]))
     if helped[:3] == alone[:3]:
         return "again"
     return "on" if helped[:9] == alone[3:12] else "differently"
 
 
 def part_missed_most() -> str:
-    """Which costs the shipped model most on held-out stories: one "head", all of "mlp", all of "residual"."""
-    shipped = pretrained.load()
-    rows = [training.framed(s.text, shipped.tokenizer) for s in corpus.stories(1, 20, split="held_out")]
+    """The part whose absence raises the held-out loss most: one "head", every "mlp" or every "residual"."""
+    reading = Reading()
+    rows = [training.framed(s.text, reading.tokenizer) for s in corpus.stories(1, 20, split="held_out")]
     batch = training.batch(rows)
-    losses = {}
-    for part in ("head", "mlp", "residual"):
-        replace = ablate(shipped.model, heads=[(0, 1)]) if part == "head" else ablate(shipped.model, part)
-        with torch.no_grad(), running_with(shipped.model, replace):
-            losses[part] = float(training.loss(shipped.model, batch))
-    return max(losses, key=losses.get)
+    off = {part: ablate(reading.model, part) for part in ("mlp", "residual")}
+    off["head"] = ablate(reading.model, heads=[(0, 1)])
+    return max(off, key=lambda part: loss_with(reading.model, batch, off[part]))

@@ -1,13 +1,9 @@
 """Live views of 08_decoder."""
 
-import math
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
-import torch
 
-from ... import corpus, sampling, training
 from ...language import _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
@@ -17,7 +13,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, percent_label, vector
-from ...trace import ablate, running_with
+from ...pretrained import Pretrained
 from ..book import labels as plan_labels
 from ..reading import Reading, example_gift, example_story
 from .computation import (
@@ -26,15 +22,16 @@ from .computation import (
     LIMIT,
     OUTER,
     PARTS,
-    STORIES,
     TOP,
     Ablated,
-    Generated,
+    Continued,
     Prediction,
     Station,
     Stop,
+    ablated,
     continued,
     greedy,
+    held_out,
     predict,
     run,
     shown_layers,
@@ -201,10 +198,18 @@ class LivingPlan(Explorer):
 # ---- logits at each position, and what each layer would answer ----
 
 
-class NextToken(Explorer):
-    """Own sentence: logits of the ten best candidates at every position, and the answer of every layer."""
+def _layer_name(layer: int, count: int) -> str:
+    if layer == 0:
+        return _("embeddings only")
+    if layer == count - 1:
+        return _("after block {block} (answer)").format(block=layer)
+    return _("after block {block}").format(block=layer)
 
-    def __init__(self, pretrained=None, text: str | None = None):
+
+class NextToken(Explorer):
+    """For the reader's sentence: the best candidates' logits by position, and each layer's own answer."""
+
+    def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
         text = text or example_story().rpartition(" sie")[0]
         config = self.reading.model.config
@@ -234,8 +239,7 @@ class NextToken(Explorer):
         self.bars = []
         for layer, ax in zip(self.layers, axes):
             last = layer == count - 1
-            ax.set_title(_layer_name(layer, count))
-            ax.set(xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
+            ax.set(title=_layer_name(layer, count), xlim=(0, 1.0), ylim=(LAYER_TOP - 0.5, -0.5), yticks=[])
             ax.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
             colour = style.ROLES["head"] if last else style.ROLES["residual"]
             look = {"horizontal": True, "color": colour}
@@ -279,48 +283,38 @@ class NextToken(Explorer):
         )  # fmt: skip
 
 
-def _layer_name(layer: int, count: int) -> str:
-    if layer == 0:
-        return _("embeddings only")
-    if layer == count - 1:
-        return _("after block {block} (answer)").format(block=layer)
-    return _("after block {block}").format(block=layer)
-
-
 # ---- generation, one token at a time ----
 
 
 class Generation(Explorer):
-    """Continue a text step by step: the last position decides, its best token is appended, and again."""
+    """Continue a text step by step: append the last position's most probable token, then read again."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._greedy = lru_cache(maxsize=64)(lambda text: greedy(self.reading, text))
         self.figure = LiveFigure(7.4, 2.9)
         self._draw()
         controls = {
-            "text": text_input(_("beginning"), text or example_gift()),
+            "text": text_input(_("beginning"), example_gift()),
             "steps": int_slider(_("tokens appended"), 0, LIMIT, 3),
         }
         super().__init__(controls, [[self.figure]])
 
-    def compute(self, text: str, steps: int) -> Generated:
+    def compute(self, text: str, steps: int) -> Continued:
         return continued(self.reading, text, steps, self._greedy(text))
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12))
-        axes.set_xticks([])
-        axes.set_ylabel(_("probability"))
-        axes.set_title(_("the next token: the ten most probable"))
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, TOP - 0.4), ylim=(0, 1.12), xticks=[])
+        axes.set(title=_("the next token: the ten most probable"), ylabel=_("probability"))
         self.bars = LabelledBars(self.figure, axes, TOP, 0.7, gap=0.01, color=style.ROLES["head"])
         self.bars.texts[0].set_fontweight("bold")  # the one that is appended
 
-    def show(self, result: Generated) -> None:
+    def show(self, result: Continued) -> None:
         tokens, shares = zip(*result.candidates)
         self.bars.show(shares, [f"{token}\n{percent_label(share)}" for token, share in zip(tokens, shares)])
         self.figure.refresh()
 
-    def sentence(self, result: Generated) -> str:
+    def sentence(self, result: Continued) -> str:
         text = ngettext(
             "After {steps} step: {prompt} | {continuation}",
             "After {steps} steps: {prompt} | {continuation}",
@@ -341,78 +335,56 @@ class Generation(Explorer):
 # ---- the ablation board ----
 
 
-class AblationBoard(Explorer):
-    """Switch parts of the trained model off: its loss on held-out stories and its text change at once."""
+def head_name(block: int, head: int) -> str:
+    """What a head is called; block and head are counted from 0."""
+    return _("block {block}, head {head}").format(block=block + 1, head=head + 1)
 
-    def __init__(self, pretrained=None, prompt: str | None = None):
+
+def part_names() -> dict[str, str]:
+    """What the switches for PARTS are called."""
+    return {
+        "attention": _("attention off"),
+        "mlp": _("MLP off"),
+        "residual": _("residual path off"),
+        "norms": _("norms off"),
+        "positions": _("positions off"),
+    }
+
+
+class AblationBoard(Explorer):
+    """Switch parts of the trained model off and see what that does to its held-out loss and its text."""
+
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
-        self.prompt = prompt or example_gift()
-        told = islice(corpus.stories(seed=1_000_000, split="held_out"), STORIES)
-        rows = [(training.framed(story.text, self.reading.tokenizer), story.nats) for story in told]
-        fitting = [(row, nats) for row, nats in rows if len(row) <= self.reading.context + 1]
-        # Padding is cheap here and one batch is one run of the model.
-        self.batch = training.batch([row for row, _nats in fitting])
-        self.floor = sum(nats for _row, nats in fitting) / sum(len(row) - 1 for row, _nats in fitting)
-        self.intact = self._loss({})
+        self.prompt = example_gift()
+        self.stories = held_out(self.reading)
         self.figure = LiveFigure(7.6, 2.6)
         self._draw()
         config = self.reading.model.config
         heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
-        heads += [
-            (_("block {block}, head {head}").format(block=b + 1, head=h + 1), (b, h))
-            for b in range(config.blocks)
-            for h in range(config.heads)
-        ]
+        heads += [(head_name(b, h), (b, h)) for b in range(config.blocks) for h in range(config.heads)]
         controls = {name: checkbox(part_names()[name]) for name in PARTS}
         controls["head"] = dropdown(_("one head off"), heads, ())
         super().__init__(controls, [[self.figure]])
 
     def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:
         off = [name for name in PARTS if parts.get(name)]
-        replace = ablate(self.reading.model, *off, heads=[head] if head else [])
-        names = [part_names()[name] for name in off]
-        if head:
-            names.append(_("block {block}, head {head}").format(block=head[0] + 1, head=head[1] + 1))
-        vocab_size = self.reading.model.config.vocab_size
-        return Ablated(
-            names, self._loss(replace), self.intact, self.floor, math.log(vocab_size), self._text(replace)
-        )
-
-    def _loss(self, replace) -> float:
-        with torch.no_grad(), running_with(self.reading.model, replace):
-            return float(training.loss(self.reading.model, self.batch))
-
-    def _text(self, replace, count: int = 14) -> str:
-        end = getattr(self.reading.tokenizer, "end", None)
-        with running_with(self.reading.model, replace):
-            steps = sampling.generate(
-                self.reading.model, self.reading.ids(self.prompt), count, temperature=0, eos=end
-            )
-            ids = [step.id for step in steps if step.id != end]
-        return self.prompt + self.reading.tokenizer.decode(ids)
+        return ablated(self.reading, self.stories.batch, self.prompt, off, head or None)
 
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
-        self.names = [
-            _("floor of the grammar"),
-            _("intact"),
-            _("with this switched off"),
-            _("all tokens alike"),
-        ]
+        names = [_("floor of the grammar"), _("intact"), _("with this switched off"), _("all tokens alike")]
         colours = [style.LIGHT.grid, style.LIGHT.soft, style.ACCENTS["warning"], style.LIGHT.grid]
-        uniform = math.log(self.reading.model.config.vocab_size)
-        self.bars = axes.barh(
-            range(4), [self.floor, self.intact, self.intact, uniform], color=colours, height=0.62
-        )
-        axes.set_yticks(range(4), labels=self.names)
+        floor, intact, uniform = self.stories.floor, self.stories.intact, self.stories.uniform
+        self.bars = axes.barh(range(4), [floor, intact, intact, uniform], color=colours, height=0.62)
+        axes.set_yticks(range(4), labels=names)
         axes.invert_yaxis()
         axes.set_xlim(0, 16)
         axes.set_xlabel(
-            _("loss on {count} held-out stories (nats per token)").format(count=len(self.batch.ids))
+            _("loss on {count} held-out stories (nats per token)").format(count=len(self.stories.batch.ids))
         )
-        for i, value in enumerate((self.floor, self.intact, None, uniform)):
-            if value is not None:
-                axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)
+        for i, value in ((0, floor), (1, intact), (3, uniform)):
+            axes.text(value + 0.1, i, number(value), va="center", fontsize=style.SMALL_SIZE)
         self.value = axes.text(0, 2, "", va="center", fontsize=style.SMALL_SIZE)
         self.figure.moving(self.bars[2], self.value)
 
@@ -423,29 +395,26 @@ class AblationBoard(Explorer):
         self.figure.refresh()
 
     def sentence(self, result: Ablated) -> str:
-        if not result.off:
-            text = _("Nothing is switched off: loss {loss}, the floor is {floor}.").format(
-                loss=number(result.loss), floor=number(result.floor)
-            )
-        else:
-            text = _("Off: {parts}. The loss goes from {intact} to {loss}.").format(
-                parts=", ".join(result.off), intact=number(result.intact), loss=number(result.loss)
-            )
-            if result.loss > result.uniform:
-                text += " " + _("That is worse than guessing blindly ({uniform}).").format(
-                    uniform=number(result.uniform)
-                )
-            elif result.loss - result.intact < 0.02:
-                text += " " + _("The model hardly misses it on these stories.")
-        return text + "\n" + _("It continues like this: {text}").format(text=result.text)
+        return f"{self._loss_in_words(result)}\n" + _("It continues like this: {text}").format(
+            text=result.text
+        )
 
-
-def part_names() -> dict[str, str]:
-    """The parts that can be switched off, as the reader reads them."""
-    return {
-        "attention": _("attention off"),
-        "mlp": _("MLP off"),
-        "residual": _("residual path off"),
-        "norms": _("norms off"),
-        "positions": _("positions off"),
-    }
+    def _loss_in_words(self, result: Ablated) -> str:
+        loss, intact, uniform = result.loss, self.stories.intact, self.stories.uniform
+        off = [part_names()[part] for part in result.parts]
+        if result.head:
+            off.append(head_name(*result.head))
+        if not off:
+            return _("Nothing is switched off: loss {loss}, the floor is {floor}.").format(
+                loss=number(loss), floor=number(self.stories.floor)
+            )
+        text = _("Off: {parts}. The loss goes from {intact} to {loss}.").format(
+            parts=", ".join(off), intact=number(intact), loss=number(loss)
+        )
+        if loss > uniform:
+            text += " " + _("That is worse than guessing blindly ({uniform}).").format(
+                uniform=number(uniform)
+            )
+        elif loss - intact < 0.02:
+            text += " " + _("The model hardly misses it on these stories.")
+        return text

@@ -12,19 +12,3 @@ from .questions import (
     guess_sum,
 )
 from .views import Merges, Neighbours, PositionTables, SlidingWindow
-
-__all__ = [
-    "Merges",
-    "Neighbours",
-    "PositionTables",
-    "SlidingWindow",
-    "check_embed",
-    "guess_likeness",
-    "guess_merge",
-    "guess_missing_row",
-    "guess_neighbours",
-    "guess_order",
-    "guess_renumbered",
-    "guess_sum",
-    "sine_table",
-]

@@ -13,7 +13,7 @@ from ... import corpus, sampling
 from ...apart import Seeded
 from ...model import CausalSelfAttention, Config, Decoder
 from ...pretrained import load
-from ...tokenizer import Tokenizer, learn
+from ...tokenizer import Tokenizer, label, learn
 from ...trace import trace
 
 # ---- byte pair encoding, merge by merge ----
@@ -37,12 +37,9 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     ids = young.encode(text)
     newest = tokenizer.merges[merges - 1] if merges else None
     made = b"".join(newest) if newest else None
-    labels = None
-    if newest:
-        index = {token: id for id, token in enumerate(young.tokens) if token}
-        labels = tuple(young.labels([index[part] for part in newest]))
     return Split(
-        text, merges, young.labels(ids), len(text.encode("utf-8", "replace")), labels,
+        text, merges, young.labels(ids), len(text.encode("utf-8", "replace")),
+        (label(newest[0]), label(newest[1])) if newest else None,
         [young.tokens[id] == made for id in ids],
     )  # fmt: skip
 
@@ -188,7 +185,7 @@ def as_alike(pair: tuple[int, int], others: Iterable[tuple[int, int]]) -> tuple[
 
 
 @dataclass(frozen=True)
-class Positions:
+class Compared:
     """A table of positions, and how alike its rows are to one of them (cosine)."""
 
     kind: str
@@ -197,10 +194,15 @@ class Positions:
     likeness: np.ndarray  # (T,)
 
 
-def most_alike(positions: Positions) -> list[int]:
+def compared(kind: str, table: Tensor, position: int) -> Compared:
+    """Compare all rows of a table with that of one position."""
+    return Compared(kind, table.numpy(), position, likeness(table, position).numpy())
+
+
+def most_alike(found: Compared) -> list[int]:
     """The other positions whose rows are most like the chosen one's; more than one if equally so."""
-    others = np.delete(np.arange(len(positions.likeness)), positions.position)
-    alike = positions.likeness[others]
+    others = np.delete(np.arange(len(found.likeness)), found.position)
+    alike = found.likeness[others]
     # Two sine codes at the same distance differ by rounding alone.
     return others[np.isclose(alike, alike.max(), rtol=0, atol=1e-5)].tolist()
 

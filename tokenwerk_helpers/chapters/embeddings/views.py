@@ -15,19 +15,19 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent
-from ...pretrained import load_checkpoints
+from ...pretrained import Pretrained, load_checkpoints
 from ...tokenizer import Tokenizer
 from ..reading import Reading, example_story
 from .computation import (
     KINDS,
     NOUNS,
+    Compared,
     Neighbourhood,
-    Positions,
     Split,
     Window,
     WordMap,
+    compared,
     known_words,
-    likeness,
     most_alike,
     sine_table,
     split_with,
@@ -308,7 +308,7 @@ class Neighbours(Explorer):
 class PositionTables(Explorer):
     """The fixed sine codes of 2017 beside the table that the shipped model has learned."""
 
-    def __init__(self, pretrained=None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         learned = self.reading.model.position_embedding.weight.detach()
         self.tables = {"sine": sine_table(*learned.shape), "learned": learned}
@@ -327,9 +327,8 @@ class PositionTables(Explorer):
         }
         super().__init__(controls, [[self.matrix], [self.figure]])
 
-    def compute(self, kind: str, position: int) -> Positions:
-        table = self.tables[kind]
-        return Positions(kind, table.numpy(), position, likeness(table, position).numpy())
+    def compute(self, kind: str, position: int) -> Compared:
+        return compared(kind, self.tables[kind], position)
 
     def _draw(self, T: int) -> None:
         axes = self.figure.figure.add_subplot(xlim=(-1, T), ylim=(-1.1, 1.1))
@@ -339,7 +338,7 @@ class PositionTables(Explorer):
         (self.here,) = axes.plot([], [], "o", color=style.LIGHT.ink, markersize=7)
         self.figure.moving(self.curve, self.here)
 
-    def show(self, result: Positions) -> None:
+    def show(self, result: Compared) -> None:
         T, D = result.table.shape
         self.matrix.update(
             values=result.table, rows=[str(t) for t in range(T)], columns=[str(d) for d in range(D)],
@@ -349,7 +348,7 @@ class PositionTables(Explorer):
         self.here.set_data([result.position], [1.0])
         self.figure.refresh()
 
-    def sentence(self, result: Positions) -> str:
+    def sentence(self, result: Compared) -> str:
         T, D = result.table.shape
         nearest = most_alike(result)
         *some, last = map(str, nearest)
@@ -379,7 +378,7 @@ class PositionTables(Explorer):
 class SlidingWindow(Explorer):
     """A text grows, the window keeps its last tokens and numbers them from 0 again."""
 
-    def __init__(self, pretrained=None):
+    def __init__(self, pretrained: Pretrained | None = None):
         reading = Reading(pretrained)
         self.tokens = reading.labels(reading.tokenizer.encode(example_story()))
         self.figure = LiveFigure(8.6, 1.15)

@@ -4,16 +4,3 @@ from .computation import fit
 from .exercises import check_mlp
 from .questions import guess_gelu, guess_positive, guess_swap, guess_without_activation
 from .views import ActivationCurves, CurveFit, NeuronExplorer, PositionByPosition
-
-__all__ = [
-    "ActivationCurves",
-    "CurveFit",
-    "NeuronExplorer",
-    "PositionByPosition",
-    "check_mlp",
-    "fit",
-    "guess_gelu",
-    "guess_positive",
-    "guess_swap",
-    "guess_without_activation",
-]

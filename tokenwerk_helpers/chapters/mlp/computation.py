@@ -1,17 +1,23 @@
 """What 03_mlp computes: settings in, arrays out."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from ... import model
+from ... import corpus, model
 from ...apart import Seeded
-from ..story import read
+from ...trace import Trace
+from ..reading import Reading, example_story
 
 # ---- activation functions ----
+
+ACTIVATIONS = (F.relu, F.gelu, partial(F.gelu, approximate="tanh"))
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,13 @@ class Activations:
 def activations(x: float) -> Activations:
     """ReLU, GELU x Phi(x) and its tanh form at x (Hendrycks & Gimpel 2016)."""
     place = torch.tensor(x, dtype=torch.float64)
-    return Activations(
-        x, F.relu(place).item(), F.gelu(place).item(), F.gelu(place, approximate="tanh").item()
-    )
+    return Activations(x, *(function(place).item() for function in ACTIVATIONS))
+
+
+def activation_curves() -> np.ndarray:
+    """401 places from -4 to 4, and what ReLU, GELU and its tanh form make of them.  # (4, 401)"""
+    x = torch.linspace(-4, 4, 401, dtype=torch.float64)
+    return torch.stack([x, *(function(x) for function in ACTIVATIONS)]).numpy()
 
 
 # ---- layers in a row ----
@@ -96,25 +106,28 @@ T, D = 5, 4
 
 
 @dataclass(frozen=True)
-class Positions:
-    """The inputs of T positions, in order and rearranged, and what the same MLP makes of them."""
+class Nudged:
+    """The inputs of T positions, one of them nudged, and what the same MLP makes of each."""
 
     labels: list[str]
     inputs: np.ndarray  # (T, D)
     outputs: np.ndarray  # (T, D)
     changed: int  # the position that was nudged, from 0
     amount: float
+    moved: list[int]  # the positions whose outputs this has moved, from 0
 
 
-def nudged(position: int, amount: float) -> Positions:
+def nudged(position: int, amount: float) -> Nudged:
     """Add `amount` to every component of one position (from 1) and send all positions through one MLP."""
     with Seeded(5) as dice:
         x = torch.randn(T, D, generator=dice.generator, dtype=torch.float32)
         mlp = model.MLP(D)
-    x[position - 1] += amount
     with torch.no_grad():
+        before = mlp(x[None])[0]
+        x[position - 1] += amount
         outputs = mlp(x[None])[0]
-    return Positions([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount)
+    moved = (~torch.isclose(before, outputs)).any(dim=1).nonzero().flatten().tolist()
+    return Nudged([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount, moved)
 
 
 def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:
@@ -130,7 +143,7 @@ def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:
 
 # ---- neurons of a trained model ----
 
-FAVOURITES, ROOM = 12, 14  # tokens under the bars, and letters of each that fit there
+FAVOURITES = 12  # tokens under the bars
 SHOWN = 16  # neurons in the matrix: the most active ones on the text
 STORIES = 150
 
@@ -146,9 +159,55 @@ class Neurons:
     favourites: list[tuple[str, float]]  # token and mean value, largest first
 
 
+@dataclass(frozen=True)
+class Means:
+    """The mean hidden values of one block for each token that occurs often enough in many stories."""
+
+    labels: list[str]  # of n tokens
+    values: np.ndarray  # (n, 4D)
+
+    def favourites(self, neuron: int) -> list[tuple[str, float]]:
+        """The FAVOURITES tokens to which a neuron answers most, with its mean value for each."""
+        means = self.values[:, neuron]
+        return [(self.labels[i], float(means[i])) for i in np.argsort(-means, kind="stable")[:FAVOURITES]]
+
+
+def hidden_values(seen: Trace, block: int) -> np.ndarray:
+    """The values of a block's neurons behind GELU, the block counted from 0.  # (T, 4D)"""
+    return seen[f"blocks.{block}.mlp.activation"][0].numpy()
+
+
+def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) -> Neurons:
+    """The neurons of a block on one text, and what one of them prefers; both numbers from 1."""
+    read = reading.read(text)
+    hidden = hidden_values(read.seen, block - 1)
+    shown = np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN].tolist()
+    if neuron - 1 not in shown:
+        shown[-1] = neuron - 1
+    return Neurons(read.labels, hidden, shown, neuron - 1, means.favourites(neuron - 1))
+
+
+def mean_values(reading: Reading, block: int) -> Means:
+    """Average the neurons of a block, counted from 1, for each token of STORIES stories."""
+    rows: dict[int, list[np.ndarray]] = defaultdict(list)
+    for story in islice(corpus.stories(seed=7), STORIES):
+        read = reading.read(story.text)
+        for token, values in zip(read.ids, hidden_values(read.seen, block - 1)):
+            rows[token].append(values)
+    often = {token: values for token, values in rows.items() if len(values) >= 3}
+    means = np.stack([np.mean(values, axis=0) for values in often.values()])
+    return Means(reading.labels(list(often)), means)
+
+
+def liveliest(reading: Reading, text: str) -> int:
+    """The neuron of the last block, counted from 1, with the largest value on the text."""
+    hidden = hidden_values(reading.read(text).seen, reading.model.config.blocks - 1)
+    return int(hidden.max(axis=0).argmax()) + 1
+
+
 def share_of_positive_neurons() -> float:
     """Which share of the shipped model's hidden values is above zero behind GELU, on a story."""
-    shipped, _ids, seen = read()
-    blocks = range(shipped.model.config.blocks)
-    hidden = torch.cat([seen[f"blocks.{block}.mlp.activation"] for block in blocks])  # (L, T, 4D)
-    return (hidden > 0).float().mean().item()
+    reading = Reading()
+    seen = reading.read(example_story()).seen
+    hidden = np.stack([hidden_values(seen, block) for block in range(reading.model.config.blocks)])
+    return float((hidden > 0).mean())  # of (L, T, 4D)

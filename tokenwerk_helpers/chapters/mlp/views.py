@@ -1,13 +1,9 @@
 """Live views of 03_mlp."""
 
-from collections import defaultdict
-from itertools import islice
+from functools import cache
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 
-from ... import corpus
 from ...language import _
 from ...live import style
 from ...live.controls import dropdown, int_slider, selection_slider, slider, text_input
@@ -15,22 +11,25 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import magnitude, number
-from ...trace import trace
+from ...pretrained import Pretrained
 from ..reading import Reading, example_story
 from .computation import (
     FAVOURITES,
     POINTS,
-    ROOM,
     SHOWN,
     STORIES,
     Activations,
     D,
     Fit,
     Neurons,
-    Positions,
+    Nudged,
     T,
+    activation_curves,
     activations,
     fit,
+    liveliest,
+    mean_values,
+    neurons,
     nudged,
 )
 
@@ -38,7 +37,7 @@ from .computation import (
 
 
 class ActivationCurves(Explorer):
-    """ReLU and GELU side by side; below, how far GELU's tanh form is from the exact one."""
+    """ReLU and GELU as curves, and beside them how far GELU's tanh form is from the exact one."""
 
     def __init__(self):
         self.figure = LiveFigure(7.4, 3.4)
@@ -49,10 +48,9 @@ class ActivationCurves(Explorer):
 
     def _draw(self) -> None:
         curves, gap = self.figure.figure.subplots(1, 2, width_ratios=[1.5, 1])
-        x = torch.linspace(-4, 4, 401, dtype=torch.float64)
-        exact, approximate = F.gelu(x), F.gelu(x, approximate="tanh")
+        x, relu, exact, approximate = activation_curves()
         curves.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
-        curves.plot(x, F.relu(x), color=style.LIGHT.soft, linestyle=(0, (4, 2)), label="ReLU")
+        curves.plot(x, relu, color=style.LIGHT.soft, linestyle=(0, (4, 2)), label="ReLU")
         curves.plot(x, exact, color=style.ROLES["mlp"], label="GELU")
         curves.set(xlim=(-4, 4), ylim=(-0.7, 4), xlabel="x", title=_("activation"))
         curves.grid(True)
@@ -152,33 +150,33 @@ class PositionByPosition(Explorer):
 
     compute = staticmethod(nudged)
 
-    def show(self, result: Positions) -> None:
+    def show(self, result: Nudged) -> None:
         for view, values in ((self.inputs, result.inputs), (self.outputs, result.outputs)):
             view.update(values=values, rows=result.labels, selected=result.changed)
 
-    def sentence(self, result: Positions) -> str:
-        before = nudged(result.changed + 1, 0.0)
-        moved = np.flatnonzero(~np.isclose(before.outputs, result.outputs).all(axis=1))
-        if not len(moved):
+    def sentence(self, result: Nudged) -> str:
+        if not result.moved:
             return _("Nothing was added, nothing has moved.")
         return _(
             "Position {changed} got {amount} added to each component. Of {all} outputs, that of position "
             "{position} has moved and no other."
         ).format(
             changed=result.changed + 1, amount=number(result.amount, 1), all=T,
-            position=", ".join(str(t + 1) for t in moved),
+            position=", ".join(str(t + 1) for t in result.moved),
         )  # fmt: skip
 
 
 # ---- neurons of a trained model ----
 
+ROOM = 14  # letters of a token that fit under its bar
+
 
 class NeuronExplorer(Explorer):
     """Type a sentence and see which neurons of a trained model's MLP answer to which token."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
-        self._means: dict[int, tuple[list[int], np.ndarray]] = {}
+        self._means = cache(lambda block: mean_values(self.reading, block))
         config = self.reading.model.config
         self.hidden_width = 4 * config.width
         self.matrix = MatrixView(
@@ -187,26 +185,16 @@ class NeuronExplorer(Explorer):
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.2)
         self._draw()
+        text = example_story()
         controls = {
-            "text": text_input(_("sentence"), text or example_story()),
+            "text": text_input(_("sentence"), text),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
-            "neuron": int_slider(_("neuron"), 1, self.hidden_width, self._liveliest(text or example_story())),
+            "neuron": int_slider(_("neuron"), 1, self.hidden_width, liveliest(self.reading, text)),
         }
         super().__init__(controls, [[self.matrix], [self.figure]])
 
     def compute(self, text: str, block: int, neuron: int) -> Neurons:
-        ids = self.reading.ids(text)
-        hidden = self._hidden(ids, block)
-        shown = list(np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN])
-        if neuron - 1 not in shown:
-            shown[-1] = neuron - 1
-        return Neurons(
-            self.reading.labels(ids),
-            hidden,
-            [int(n) for n in shown],
-            neuron - 1,
-            self._favourites(block, neuron - 1),
-        )
+        return neurons(self.reading, text, block, neuron, self._means(block))
 
     def show(self, result: Neurons) -> None:
         self.matrix.update(
@@ -255,30 +243,3 @@ class NeuronExplorer(Explorer):
             mean=number(result.favourites[0][1]),
             positive=round((result.hidden > 0).sum(axis=1).mean()), all=self.hidden_width,
         )  # fmt: skip
-
-    def _hidden(self, ids: list[int], block: int) -> np.ndarray:
-        seen = trace(self.reading.model, torch.tensor([ids]))
-        return seen[f"blocks.{block - 1}.mlp.activation"][0].numpy()  # (T, 4D)
-
-    def _liveliest(self, text: str) -> int:
-        hidden = self._hidden(self.reading.ids(text), self.reading.model.config.blocks)
-        return int(hidden.max(axis=0).argmax()) + 1
-
-    def _favourites(self, block: int, neuron: int) -> list[tuple[str, float]]:
-        ids, means = self._means_of(block)
-        best = np.argsort(-means[:, neuron], kind="stable")[:FAVOURITES]
-        labels = self.reading.labels([ids[i] for i in best])
-        return [(label, float(means[i, neuron])) for label, i in zip(labels, best)]
-
-    def _means_of(self, block: int) -> tuple[list[int], np.ndarray]:
-        """The mean hidden values by token over many stories.  # ids (n,), means (n, 4D)"""
-        if block not in self._means:
-            rows: dict[int, list[np.ndarray]] = defaultdict(list)
-            for story in islice(corpus.stories(seed=7), STORIES):
-                ids = self.reading.ids(story.text)[: self.reading.context]
-                for token, values in zip(ids, self._hidden(ids, block)):
-                    rows[token].append(values)
-            often = {token: values for token, values in rows.items() if len(values) >= 3}
-            means = np.stack([np.mean(values, axis=0) for values in often.values()])
-            self._means[block] = list(often), means
-        return self._means[block]

@@ -2,5 +2,3 @@
 
 from .questions import guess_deep, guess_no_norm
 from .views import GradientsAtStart, PlacementTraining, placements
-
-__all__ = ["GradientsAtStart", "PlacementTraining", "guess_deep", "guess_no_norm", "placements"]

@@ -11,18 +11,3 @@ from .questions import (
     guess_two_points,
 )
 from .views import EpsilonUnderRoot, OnTheSphere, SharedStatistic, Statistics
-
-__all__ = [
-    "EpsilonUnderRoot",
-    "OnTheSphere",
-    "SharedStatistic",
-    "Statistics",
-    "check_layer_norm",
-    "guess_deviation",
-    "guess_epsilon",
-    "guess_largest",
-    "guess_moving",
-    "guess_scale",
-    "guess_two_points",
-    "steps",
-]

@@ -56,10 +56,10 @@ NORMS = {
 }
 
 
-def normalized(x: Tensor, norm: Norm, epsilon: float = 1e-5) -> Tensor:
-    """Normalize x over the axes of `norm`, gamma 1 and beta 0: (B, T, D) -> (B, T, D)."""
+def normalized(x: Tensor, norm: Norm) -> Tensor:
+    """Normalize x over the axes of `norm`, gamma 1, beta 0, epsilon 1e-5: (B, T, D) -> (B, T, D)."""
     deviations = x - x.mean(norm.axes, keepdim=True) if norm.centred else x
-    return deviations / (deviations.square().mean(norm.axes, keepdim=True) + epsilon).sqrt()
+    return deviations / (deviations.square().mean(norm.axes, keepdim=True) + 1e-5).sqrt()
 
 
 # ---- one list as bars ----
@@ -68,12 +68,10 @@ MOST_NUMBERS, LARGEST = 12, 1e4
 
 
 @dataclass(frozen=True)
-class Bars:
-    """The list a·values + b and its LayerNorm, with the settings that made it."""
+class NormalizedList:
+    """A list and its LayerNorm, with the settings that made it."""
 
     steps: Steps
-    factor: float
-    shift: float
     gamma: float
     beta: float
     which: str
@@ -88,6 +86,15 @@ class Bars:
     def spread(self) -> float:
         """The standard deviation of the standardized list: 1 but for epsilon."""
         return float(self.steps.deviation / (self.steps.variance + self.epsilon).sqrt())
+
+
+def normalized_list(
+    x: Tensor, factor: float, shift: float, gamma: float, beta: float, which: str, epsilon: float
+) -> NormalizedList:
+    """LayerNorm of factor·x + shift; gamma and beta act on `which`: "all" components or the "first"."""
+    x = factor * x + shift
+    mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
+    return NormalizedList(steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon), gamma, beta, which, epsilon)
 
 
 def reach(values, smallest: float) -> float:

@@ -1,6 +1,7 @@
 """Live views of 02_normalization."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from ...language import ReaderMistake, _
 from ...live import style
+from ...live.bars import LabelledBars
 from ...live.controls import dropdown, int_slider, selection_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
@@ -25,17 +27,17 @@ from .computation import (
     POSITIONS,
     TEXTS,
     WIDTH,
-    Bars,
     EpsilonPlace,
+    NormalizedList,
     Sharing,
     Sphere,
     epsilon_place,
     limits,
+    normalized_list,
     plane_circle,
     screen,
     sharing,
     sphere,
-    steps,
 )
 
 INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
@@ -44,27 +46,8 @@ INPUT, NORM = style.ROLES["residual"], style.ROLES["norm"]
 # ---- one list as bars ----
 
 
-def bars(
-    values: str = "[1, 3]",
-    factor: float = 1.0,
-    shift: float = 0.0,
-    gamma: float = 1.0,
-    beta: float = 0.0,
-    which: str = "all",
-    epsilon: float = 1e-5,
-) -> Bars:
-    """LayerNorm of factor·values + shift; gamma and beta act on `which`: "all" components or the "first".
-
-    ReaderMistake where `values` is not a list of at most twelve numbers of reasonable size.
-    """
-    x = factor * own_list(values) + shift
-    mine = torch.ones_like(x) if which == "all" else torch.eye(len(x), dtype=x.dtype)[0]
-    result = steps(x, 1 + (gamma - 1) * mine, beta * mine, epsilon)
-    return Bars(result, factor, shift, gamma, beta, which, epsilon)
-
-
 def own_list(text: str) -> Tensor:
-    """The numbers a reader typed.  # (D,)"""
+    """The numbers a reader typed, (D,); ReaderMistake where they are too many, too large or none."""
     x = torch.tensor(read_vector(text), dtype=torch.float64)
     if not 1 <= len(x) <= MOST_NUMBERS:
         raise ReaderMistake(_("Give one to {most} numbers, such as [1, 3].").format(most=MOST_NUMBERS))
@@ -73,18 +56,23 @@ def own_list(text: str) -> Tensor:
     return x
 
 
+def label(value: float) -> str:
+    """What stands at the tip of a bar; 0/0 where there is no value."""
+    return compact(value, 3).replace("-", "−") if math.isfinite(value) else "0/0"
+
+
 class Statistics(Explorer):
     """A list and its LayerNorm as bars, side by side.
 
-    `values` is the list to begin with. A setting of `bars` that is given by name is fixed and gets no
-    control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0)` leaves list, factor and shift.
+    `values` is the list to begin with. A setting of `normalized_list` that is given by name is fixed and gets
+    no control: `Statistics([1, 3], epsilon=0, gamma=1, beta=0)` leaves list, factor and shift.
     """
 
-    def __init__(self, values=(1, 3), **fixed):
+    def __init__(self, values: Sequence[float] = (1, 3), **fixed):
         # Without a gamma or beta to move, it does not matter which components they act on.
         self.fixed = {"which": "all", **fixed} if {"gamma", "beta"} <= fixed.keys() else fixed
         self.figure = LiveFigure(8.2, 3.3)
-        self._drawn: tuple = (None, None)  # number of bars, limits of the axes
+        self._drawn: tuple = (None,)  # number of bars, limits of the axes
         factors = (-2, -1, 0, 0.01, 0.1, 0.5, 1, 2, 5, 10)
         targets = [(_("all components"), "all"), (_("the first component"), "first")]
         controls = {
@@ -98,8 +86,8 @@ class Statistics(Explorer):
         }
         super().__init__({k: c for k, c in controls.items() if k not in self.fixed}, [[self.figure]])
 
-    def compute(self, **settings) -> Bars:
-        return bars(**self.fixed, **settings)
+    def compute(self, values: str, **settings) -> NormalizedList:
+        return normalized_list(own_list(values), **self.fixed, **settings)
 
     @style.building()
     def _draw(self, size: int) -> None:
@@ -110,32 +98,29 @@ class Statistics(Explorer):
         left, right = self.axes = self.figure.figure.subplots(1, 2, gridspec_kw=places)
         titles = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
         for axes, title in zip((left, right), titles):
-            axes.set_xlim(-0.6, size - 0.4)
+            axes.set(xlim=(-0.6, size - 0.4), xlabel=_("component"), title=title)
             axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
-            axes.set_xlabel(_("component"))
-            axes.set_title(title)
             axes.grid(True, axis="y")
             axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
-        colours = {"width": 0.62, "alpha": 0.9}
-        self.x_bars = left.bar(range(size), [0] * size, color=INPUT, **colours)
-        self.out_bars = right.bar(range(size), [0] * size, color=NORM, **colours)
         self.band = left.axhspan(0, 0, color=style.LIGHT.soft, alpha=0.2, linewidth=0)
         self.mean = left.axhline(0, color=style.LIGHT.ink, linewidth=1.4, linestyle=(0, (4, 2)))
+        self.figure.moving(self.band, self.mean)
+        look = {"alpha": 0.9, "fontsize": style.TEXT_SIZE if size <= 6 else 6.5}
+        self.x_bars = LabelledBars(self.figure, left, size, 0.62, color=INPUT, **look)
+        self.out_bars = LabelledBars(self.figure, right, size, 0.62, color=NORM, **look)
         note = {"fontsize": style.SMALL_SIZE, "ha": "right", "va": "top"}
         self.x_note = left.text(0.99, 0.99, "", transform=left.transAxes, **note)
         self.out_note = right.text(0.99, 0.99, "", transform=right.transAxes, **note)
-        small = {"ha": "center", "fontsize": style.TEXT_SIZE if size <= 6 else 6.5}
-        self.x_texts = [left.text(i, 0, "", **small) for i in range(size)]
-        self.out_texts = [right.text(i, 0, "", **small) for i in range(size)]
-        self.figure.moving(self.band, *self.x_bars, *self.out_bars, self.mean, self.x_note, self.out_note)
-        self.figure.moving(*self.x_texts, *self.out_texts)
+        self.figure.moving(self.x_note, self.out_note)
         style.paint(self.figure.figure, self.figure.dark)
 
-    def show(self, result: Bars) -> None:
+    def show(self, result: NormalizedList) -> None:
         x, out = result.steps.x.tolist(), result.steps.output.tolist()
         stale = self._make_room(x, out)
-        set_bars(self.x_bars, self.x_texts, x)
-        set_bars(self.out_bars, self.out_texts, out)
+        for bars, values, axes in zip((self.x_bars, self.out_bars), (x, out), self.axes):
+            low, high = axes.get_ylim()
+            bars.gap = 0.015 * (high - low)
+            bars.show([value if math.isfinite(value) else 0.0 for value in values], map(label, values))
         mean, deviation = float(result.steps.mean), float(result.steps.deviation)
         self.mean.set_ydata([mean, mean])
         self.band.set_y(mean - deviation)
@@ -147,17 +132,17 @@ class Statistics(Explorer):
 
     def _make_room(self, x: list[float], out: list[float]) -> bool:
         """Fit bars and axes to the lists; True if more than the moving artists has changed."""
-        needed = (len(x), (limits(x, 4), limits(out, 2)))
-        size, ranges = self._drawn
-        if size != len(x):
+        needed = (len(x), limits(x, 4), limits(out, 2))
+        if needed == self._drawn:
+            return False
+        if needed[0] != self._drawn[0]:
             self._draw(len(x))
-        if size != len(x) or ranges != needed[1]:
-            for axes, (low, high) in zip(self.axes, needed[1]):
-                axes.set_ylim(low, high)
-        stale, self._drawn = needed != self._drawn, needed
-        return stale
+        for axes, (low, high) in zip(self.axes, needed[1:]):
+            axes.set_ylim(low, high)
+        self._drawn = needed
+        return True
 
-    def sentence(self, result: Bars) -> str:
+    def sentence(self, result: NormalizedList) -> str:
         done = result.steps
         text = _("x = {x}: mean {mean}, variance {variance}, standard deviation {deviation}.").format(
             x=listed(done.x), mean=compact(float(done.mean)), variance=compact(float(done.variance)),
@@ -165,7 +150,7 @@ class Statistics(Explorer):
         )  # fmt: skip
         return " ".join([text, self._what_comes_out(result), *self._affine(result)])
 
-    def _what_comes_out(self, result: Bars) -> str:
+    def _what_comes_out(self, result: NormalizedList) -> str:
         epsilon = compact(result.epsilon)
         if not result.defined:
             return _("All numbers are equal; without ε that is 0/0, and there is no result (PyTorch: nan).")
@@ -183,7 +168,7 @@ class Statistics(Explorer):
             )
         return text.format(epsilon=epsilon, result=standardized, spread=compact(result.spread, 2))
 
-    def _affine(self, result: Bars) -> list[str]:
+    def _affine(self, result: NormalizedList) -> list[str]:
         if not result.defined or (result.gamma == 1 and result.beta == 0):
             return []
         if result.which == "all":
@@ -192,17 +177,6 @@ class Statistics(Explorer):
             text = _("Times γ = {gamma} plus β = {beta} in the first component: {result}.")
         output = listed(result.steps.output)
         return [text.format(gamma=number(result.gamma), beta=number(result.beta), result=output)]
-
-
-def set_bars(patches, texts, values: list[float]) -> None:
-    """Give bars their heights and print each value at its tip; 0/0 where there is none."""
-    low, high = texts[0].axes.get_ylim()
-    for patch, text, value in zip(patches, texts, values):
-        finite = math.isfinite(value)
-        patch.set_height(value if finite else 0)
-        text.set_text(compact(value, 3).replace("-", "−") if finite else "0/0")
-        text.set_y((value if finite else 0) + math.copysign(0.015 * (high - low), value))
-        text.set_va("top" if value < 0 else "bottom")
 
 
 # ---- the place of epsilon ----
@@ -226,13 +200,10 @@ class EpsilonUnderRoot(Explorer):
     compute = staticmethod(epsilon_place)
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot()
+        axes = self.figure.figure.add_subplot(ylim=(0, 1.16), ylabel=_("spread of what comes out"))
         style.log_axis(axes.xaxis)
-        axes.set_xlim(CURVE[0], CURVE[-1])
-        axes.set_ylim(0, 1.16)
+        axes.set(xlim=(CURVE[0], CURVE[-1]), xlabel=_("standard deviation σ of the list that goes in"))
         axes.grid(True)
-        axes.set_xlabel(_("standard deviation σ of the list that goes in"))
-        axes.set_ylabel(_("spread of what comes out"))
         (self.under,) = axes.plot([], [], color=NORM, label=_("ε under the root: σ / √(σ² + ε)"))
         (self.beside,) = axes.plot(
             [], [], color=style.LIGHT.soft, linestyle=(0, (4, 2)), label=_("ε beside the root: σ / (σ + ε)")
@@ -276,7 +247,7 @@ class EpsilonUnderRoot(Explorer):
 class SharedStatistic(Explorer):
     """The cells of (B, T, D) that share a statistic with a chosen one, and the outputs that it moves."""
 
-    def __init__(self, norm: str = "layer"):
+    def __init__(self):
         titles = [_("text {number}").format(number=b + 1) for b in range(TEXTS)]
         labels = {
             "rows": [_("pos. {number}").format(number=t + 1) for t in range(POSITIONS)],
@@ -298,9 +269,10 @@ class SharedStatistic(Explorer):
             hint=_("How far each output moves. Hatched: not at all."), **labels,
         )  # fmt: skip
         self.before.on_click(self.guarded(self._choose))
-        super().__init__(self._make_controls(norm), [[self.before], [self.after]])
+        super().__init__(self._make_controls(), [[self.before], [self.after]])
 
-    def _make_controls(self, norm: str) -> dict:
+    @staticmethod
+    def _make_controls() -> dict:
         kinds = [
             ("LayerNorm", "layer"),
             ("BatchNorm", "batch"),
@@ -308,7 +280,7 @@ class SharedStatistic(Explorer):
             ("nn.LayerNorm((T, D))", "wide"),
         ]
         return {
-            "norm": dropdown(_("normalization"), kinds, norm),
+            "norm": dropdown(_("normalization"), kinds, "layer"),
             "text": int_slider(_("text"), 1, TEXTS, 2),
             "position": int_slider(_("position"), 1, POSITIONS, 2),
             "component": int_slider(_("component"), 1, WIDTH, 3),
@@ -374,12 +346,12 @@ class OnTheSphere(Explorer):
 
     LIMIT = 3.6
 
-    def __init__(self, width: int = 3, norm: str = "layer"):
+    def __init__(self):
         self.figure = LiveFigure(5.4, 4.8)
         self._draw()
         controls = {
-            "width": dropdown(_("components D"), [("2", 2), ("3", 3)], width),
-            "norm": dropdown(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], norm),
+            "width": dropdown(_("components D"), [("2", 2), ("3", 3)], 3),
+            "norm": dropdown(_("normalization"), [("LayerNorm", "layer"), ("RMSNorm", "rms")], "layer"),
             "stage": slider(_("step (0, 1, 2)"), 0, 2, 2, 0.1),
             "turn": int_slider(_("line of sight in degrees"), 0, 90, 65, 5),
         }
@@ -388,12 +360,9 @@ class OnTheSphere(Explorer):
     compute = staticmethod(sphere)
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(aspect="equal")
-        axes.set_xlim(-self.LIMIT, self.LIMIT)
-        axes.set_ylim(-self.LIMIT, self.LIMIT)
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.spines[:].set_visible(False)
+        limits = (-self.LIMIT, self.LIMIT)
+        axes = self.figure.figure.add_subplot(aspect="equal", xlim=limits, ylim=limits)
+        axes.set_axis_off()
         soft = {"color": style.LIGHT.soft, "linewidth": 1}
         (self.plane,) = axes.fill([0, 1, 1], [0, 0, 1], color=style.LIGHT.grid, alpha=0.6, linewidth=1)
         (self.axis,) = axes.plot([], [], linestyle=(0, (4, 2)), label=_("axis of equal components"), **soft)
@@ -412,8 +381,7 @@ class OnTheSphere(Explorer):
         D = result.width
         to_screen = screen(D, result.turn)
         ones, radius, round_ = np.ones(D), math.sqrt(D), np.linspace(0, 2 * math.pi, 121)
-        disc = plane_circle(D, 3.2) @ to_screen
-        self.plane.set_xy(disc)
+        self.plane.set_xy(plane_circle(D, 3.2) @ to_screen)
         self.axis.set_data(*(np.array([-2.0, 2.0])[:, None] * ones @ to_screen).T)
         self.outline.set_data(radius * np.cos(round_), radius * np.sin(round_))
         self.circle.set_data(*(plane_circle(D, radius) @ to_screen).T)
@@ -433,12 +401,11 @@ class OnTheSphere(Explorer):
         measured = _("Measured: lengths from {short} to {long}, the largest mean is {mean}.").format(
             short=f"{lengths.min():.3f}", long=f"{lengths.max():.3f}", mean=number(result.largest_mean, 3)
         )
-        parts = [self._place(result), measured]
-        if result.width == 3:
-            parts.append(
-                _("You look at an angle of {turn}° to the axis [1, 1, 1].").format(turn=number(result.turn))
-            )
-        return " ".join(parts)
+        text = f"{self._place(result)} {measured}"
+        if result.width == 2:
+            return text
+        turned = _("You look at an angle of {turn}° to the axis [1, 1, 1].")
+        return f"{text} {turned.format(turn=number(result.turn))}"
 
     def _place(self, result: Sphere) -> str:
         lists = _("{n} lists of {D} numbers").format(n=LISTS, D=result.width)

@@ -1,8 +1,9 @@
 """What 09_parameter_counting computes: settings in, arrays out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,30 +31,41 @@ CHAPTER = Config(vocab_size=100, context_length=16, width=8, heads=2, blocks=2) 
 
 @dataclass(frozen=True)
 class BlockParameters:
-    """All parameters of one block, and how many each group holds."""
+    """Every parameter of one block."""
 
     width: int
     heads: int
     rows: tuple[Row, ...]
 
     def sum(self, *parts: str) -> int:
-        """How many numbers these parts hold."""
+        """How many numbers the rows of these parts hold together."""
         return sum(row.number for row in self.rows if row.part in parts)
 
     @property
     def total(self) -> int:
-        """How many numbers the block holds."""
+        """How many numbers the block holds in all."""
         return sum(row.number for row in self.rows)
 
 
 def block_parameters(width: int, heads: int, bias: bool) -> BlockParameters:
-    """Every parameter of a block of this width, as it stands in the model."""
+    """List the parameters of a block of this width, as the model defines them."""
     config = Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1, bias=bias)
     with Undrawn(device="meta"):
         return BlockParameters(width, heads, tuple(table(Block(config))))
 
 
-# Where each module's parameters begin in the picture; wide enough for D = 16. One unit is one number.
+class Strip(NamedTuple):
+    """A rectangle of the picture, one unit a number: a parameter, or one head's strip of a table."""
+
+    left: int
+    top: int
+    columns: int
+    rows: int
+    part: str
+    head: int = 0
+
+
+# Where each module's parameters begin in the picture; wide enough for the largest D.
 PLACES = {
     "norm1": (0, 0),
     "attn.q": (9, 0),
@@ -67,12 +79,33 @@ PLACES = {
 LARGEST = 16  # D
 
 
+def strips(block: BlockParameters) -> Iterator[Strip]:
+    """Yield where each parameter of a block stands; tables of attention are cut into a strip a head."""
+    for name, part, shape, number in block.rows:
+        module, kind = name.rsplit(".", 1)
+        left, top = PLACES[module]
+        if part == "norms":  # gamma and beta are columns side by side
+            yield Strip(left + 2 * (kind == "bias"), top, 1, number, part)
+        elif kind == "bias":  # a bias is one more column of its table
+            columns = block.width * (4 if module == "mlp.down" else 1)
+            yield Strip(left + columns + 1, top, 1, number, part)
+        elif module == "attn.out":  # its columns take what the heads deliver
+            rows, columns = shape[0], shape[1] // block.heads
+            for head in range(block.heads):
+                yield Strip(left + head * columns, top, columns, rows, part, head)
+        else:
+            heads = block.heads if part == "attention" else 1
+            rows, columns = shape[0] // heads, shape[1]
+            for head in range(heads):
+                yield Strip(left, top + head * rows, columns, rows, part, head)
+
+
 # ---- rule of thumb beside the exact count ----
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A decoder's size by rule of thumb and exactly."""
+    """A decoder's parameters, by the rule of thumb and counted exactly."""
 
     config: Config
     rule: RuleOfThumb
@@ -82,13 +115,13 @@ class Counted:
 def counted(
     vocab_size: int, width: int, blocks: int, context: int, heads: int, tied: bool, bias: bool
 ) -> Counted:
-    """Count a decoder of these sizes by rule and exactly."""
+    """Count the parameters of a decoder of these sizes, by the rule of thumb and exactly."""
     config = Config(vocab_size, context, width, heads, blocks, bias=bias, tie_head=tied)
     return Counted(config, rule_of_thumb(vocab_size, width, blocks, context), count_config(config))
 
 
 def rule_parts(rule: RuleOfThumb) -> dict[str, int]:
-    """The rule's three terms by part; of 12 D^2, four stand for attention and eight for the MLP."""
+    """The terms of the rule by part: of 12 D^2, a third is attention's and two thirds are the MLP's."""
     third = rule.blocks // 3
     return dict.fromkeys(PARTS, 0) | {
         "token_embedding": rule.embedding,
@@ -99,7 +132,7 @@ def rule_parts(rule: RuleOfThumb) -> dict[str, int]:
 
 
 def round_top(value: float) -> float:
-    """The next number above `value` whose quarters read well on an axis."""
+    """The smallest end of an axis above `value` that can be divided into four round steps."""
     power = 10.0 ** np.floor(np.log10(value))
     return next(step * power for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * power >= value)
 
@@ -110,9 +143,17 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 768, 1024, 1600, 4096, 12288)
 LEFT_OUT = ("attention_bias", "mlp_bias", "norms", "head")
 
 
+def share_left_out(config: Config) -> float:
+    """The share of a decoder's exact count that the rule leaves out."""
+    rule = rule_of_thumb(config.vocab_size, config.width, config.blocks, config.context_length)
+    # Every further block adds what the second one did: two counts, which are kept, serve for all depths.
+    one, two = (count_config(replace(config, blocks=blocks)).total for blocks in (1, 2))
+    return 1 - rule.total / (one + (config.blocks - 1) * (two - one))
+
+
 @dataclass(frozen=True)
 class Gap:
-    """What lies between rule and count for one decoder, and its share of the count over all WIDTHS."""
+    """What the rule leaves out for one decoder, and which share that would be at each of WIDTHS."""
 
     config: Config
     reconciliation: Reconciliation
@@ -121,28 +162,13 @@ class Gap:
     @property
     def share(self) -> float:
         """What the rule leaves out, as a share of the exact count."""
-        return 1 - self.reconciliation.rule.total / self.reconciliation.exact
-
-
-@cache
-def one_and_two_blocks(width: int, tied: bool, bias: bool) -> tuple[int, int]:
-    """The exact count of the chapter's decoder at this width with one block and with two."""
-    configs = (replace(CHAPTER, width=width, blocks=L, heads=1, tie_head=tied, bias=bias) for L in (1, 2))
-    one, two = (count_config(config).total for config in configs)
-    return one, two
-
-
-def share_left_out(width: int, blocks: int, tied: bool, bias: bool) -> float:
-    """The share of the exact count that the rule leaves out; every block adds what the second one did."""
-    one, two = one_and_two_blocks(width, tied, bias)
-    rule = rule_of_thumb(CHAPTER.vocab_size, width, blocks, CHAPTER.context_length)
-    return 1 - rule.total / (one + (blocks - 1) * (two - one))
+        return share_left_out(self.config)
 
 
 def gap(width: int, blocks: int, tied: bool, bias: bool) -> Gap:
     """Reconcile the chapter's decoder, at this width and depth, with the rule of thumb."""
-    config = replace(CHAPTER, width=width, blocks=blocks, heads=1, tie_head=tied, bias=bias)
-    shares = np.array([share_left_out(other, blocks, tied, bias) for other in WIDTHS])
+    config = replace(CHAPTER, width=width, blocks=blocks, tie_head=tied, bias=bias)
+    shares = np.array([share_left_out(replace(config, width=other)) for other in WIDTHS])
     return Gap(config, reconcile(config), shares)
 
 
@@ -154,7 +180,7 @@ SIZES = {"chapter": CHAPTER, **PRESETS}
 
 @dataclass(frozen=True)
 class Sizes:
-    """The exact counts of all models of SIZES, one of them chosen, and how its numbers are stored."""
+    """The exact counts of the models of SIZES, the chosen one, and the format its numbers are stored in."""
 
     chosen: str
     tied: bool
@@ -175,7 +201,7 @@ def sizes(chosen: str, tied: bool, stored: str) -> Sizes:
 
 
 def table_share(count: Count) -> float:
-    """The share of the tables for tokens, positions and the head."""
+    """The share of all parameters that sits in the tables of tokens, positions and head."""
     parts = ("token_embedding", "position_embedding", "head")
     return sum(count.parts[part] for part in parts) / count.total
 
@@ -183,8 +209,14 @@ def table_share(count: Count) -> float:
 # ---- what the questions ask ----
 
 
+def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
+    """The exact count of one block by part."""
+    with Undrawn(device="meta"):
+        return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts
+
+
 def factor_of_double_width() -> float:
-    """By what factor the tables of a block grow from D = 8 to D = 16."""
+    """The factor by which the tables of a block grow from D = 8 to D = 16."""
     small, large = (block_count(width) for width in (CHAPTER.width, 2 * CHAPTER.width))
     return (large["attention"] + large["mlp"]) / (small["attention"] + small["mlp"])
 
@@ -193,12 +225,6 @@ def change_by_more_heads() -> str:
     """Whether a block of D = 8 has "more", "fewer" or "as many" parameters with 4 heads instead of 2."""
     two, four = (sum(block_count(CHAPTER.width, heads).values()) for heads in (2, 4))
     return "as many" if four == two else "more" if four > two else "fewer"
-
-
-def block_count(width: int, heads: int = 1) -> Mapping[str, int]:
-    """The exact count of one block by part."""
-    with Undrawn(device="meta"):
-        return count(Block(Config(vocab_size=1, context_length=1, width=width, heads=heads, blocks=1))).parts
 
 
 def cost_of_own_head() -> int:

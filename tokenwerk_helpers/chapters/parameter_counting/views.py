@@ -14,7 +14,7 @@ from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.numbers import grouped, memory, percent, percent_label, short, small_percent
 from ...model import Config
-from ...parameters import PARTS, Row
+from ...parameters import PARTS
 from .computation import (
     CHAPTER,
     FORMATS,
@@ -33,16 +33,17 @@ from .computation import (
     round_top,
     rule_parts,
     sizes,
+    strips,
     table_share,
 )
 
 
-# A bias has a pale shade of the tables it belongs to, the position table one of the token table.
 def tint(colour: str, white: float = 0.5) -> str:
     """The colour mixed with white."""
     return to_hex(tuple((1 - white) * channel + white for channel in to_rgb(colour)))
 
 
+# A bias has a pale shade of the tables it belongs to, the position table one of the token table.
 COLOURS = {
     "token_embedding": style.ROLES["embedding"],
     "position_embedding": tint(style.ROLES["embedding"]),
@@ -55,7 +56,7 @@ COLOURS = {
 }
 
 
-def part_labels() -> dict[str, str]:
+def part_names() -> dict[str, str]:
     """What the parts of `parameters.PARTS` are called, in the reader's language."""
     return {
         "token_embedding": _("token table"),
@@ -74,13 +75,6 @@ def part_labels() -> dict[str, str]:
 ODD_HEAD = tint(COLOURS["attention"], 0.3)
 
 
-def shades() -> set[str]:
-    """The colours of the squares: those of a block's parts, and a second one for every other head."""
-    return {COLOURS[part] for part in ("attention", "attention_bias", "mlp", "mlp_bias", "norms")} | {
-        ODD_HEAD
-    }
-
-
 def module_names() -> dict[str, str]:
     """What the modules of a block are called in the picture."""
     return {
@@ -95,8 +89,22 @@ def module_names() -> dict[str, str]:
     }
 
 
+def sums_in_words(result: BlockParameters) -> list[str]:
+    """How many numbers each kind of parameter has, and all together: five lines."""
+    square, biases = result.width**2, result.sum("attention_bias", "mlp_bias")
+    bias = _("biases: 9 · D = {sum}") if biases else _("biases: none")
+    norm = _("norms: γ and β, twice: 4 · D = {sum}") if biases else _("norms: γ alone, twice: 2 · D = {sum}")
+    return [
+        _("attention: 4 · D² = 4 · {square} = {sum}").format(square=square, sum=result.sum("attention")),
+        _("MLP: 2 · 4 · D² = 8 · {square} = {sum}").format(square=square, sum=result.sum("mlp")),
+        bias.format(sum=biases),
+        norm.format(sum=result.sum("norms")),
+        _("together: {total}").format(total=result.total),
+    ]
+
+
 class BlockTables(Explorer):
-    """Every number of a block as a small square: tables, biases beside them, norms; strips for the heads."""
+    """Every parameter of a block as a small square; tables are cut into the strips of the heads."""
 
     def __init__(self):
         self.figure = LiveFigure(8.9, 5.0)
@@ -111,13 +119,16 @@ class BlockTables(Explorer):
     compute = staticmethod(block_parameters)
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(aspect="equal")
-        axes.set_xlim(-3, 121)
-        axes.set_ylim(65, -5)
+        axes = self.figure.figure.add_subplot(aspect="equal", xlim=(-3, 121), ylim=(65, -5))
         axes.set_axis_off()
         self._draw_ground(axes)
+        self._draw_key(axes)
+        parts = ("attention", "attention_bias", "mlp", "mlp_bias", "norms")
         # One collection a colour: a single colour follows the page's theme.
-        self.squares = {colour: PolyCollection([], facecolors=colour, linewidths=0) for colour in shades()}
+        self.squares = {
+            colour: PolyCollection([], facecolors=colour, linewidths=0)
+            for colour in (*(COLOURS[part] for part in parts), ODD_HEAD)
+        }
         self.grid = LineCollection([], colors=style.LIGHT.paper, linewidths=0.5)
         for collection in (*self.squares.values(), self.grid):
             axes.add_collection(collection, autolim=False)
@@ -125,80 +136,46 @@ class BlockTables(Explorer):
             module: axes.text(left, top - 1.4, "", fontsize=style.TEXT_SIZE)
             for module, (left, top) in PLACES.items()
         }
-        bias = (COLOURS["attention_bias"], COLOURS["mlp_bias"])
-        keys = ((COLOURS["attention"],), (COLOURS["mlp"],), bias, (COLOURS["norms"],))
-        for line, colours in enumerate(keys):
-            for half, colour in enumerate(colours):
-                corner, width = (9 + half, 46.6 + 3.4 * line), 2 / len(colours)
-                axes.add_patch(Rectangle(corner, width, 2, facecolor=colour, edgecolor="none"))
-        self.sums = [axes.text(12.4, 47.7 + 3.4 * line, "", va="center_baseline") for line in range(5)]
-        self.sums[-1].set_fontweight("bold")
         self.figure.moving(*self.squares.values(), self.grid, *self.names.values(), *self.sums)
 
     def _draw_ground(self, axes: Axes) -> None:
-        """Behind each table, pale, the place it needs at the largest width."""
-        for row in block_parameters(LARGEST, 1, True).rows:
-            if row.part in ("attention", "mlp"):
-                rows, columns = row.shape
-                corner = PLACES[row.name.removesuffix(".weight")]
-                axes.add_patch(
-                    Rectangle(corner, columns, rows, facecolor=style.LIGHT.grid, alpha=0.35, edgecolor="none")
-                )
+        """Shade the place that each table needs at the largest width."""
+        look = {"facecolor": style.LIGHT.grid, "alpha": 0.35, "edgecolor": "none"}
+        for left, top, columns, rows, part, _head in strips(block_parameters(LARGEST, heads=1, bias=False)):
+            if part != "norms":
+                axes.add_patch(Rectangle((left, top), columns, rows, **look))
+
+    def _draw_key(self, axes: Axes) -> None:
+        """Draw the key below the tables: a line for each kind of parameter and one for their sum."""
+        keys = (("attention",), ("mlp",), ("attention_bias", "mlp_bias"), ("norms",))
+        for line, parts in enumerate(keys):
+            for half, part in enumerate(parts):
+                corner, width = (9 + half, 46.6 + 3.4 * line), 2 / len(parts)
+                axes.add_patch(Rectangle(corner, width, 2, facecolor=COLOURS[part], edgecolor="none"))
+        self.sums = [axes.text(12.4, 47.7 + 3.4 * line, "", va="center_baseline") for line in range(5)]
+        self.sums[-1].set_fontweight("bold")
 
     def show(self, result: BlockParameters) -> None:
         corners, lines = {colour: [] for colour in self.squares}, []
-        for row in result.rows:
-            for left, top, columns, rows, colour in self._rectangles(row, result):
-                right, bottom = left + columns, top + rows
-                corners[colour].append([(left, top), (right, top), (right, bottom), (left, bottom)])
-                lines += [[(left, y), (right, y)] for y in np.arange(top, bottom + 1)]
-                lines += [[(x, top), (x, bottom)] for x in np.arange(left, right + 1)]
+        for left, top, columns, rows, part, head in strips(result):
+            right, bottom = left + columns, top + rows
+            colour = ODD_HEAD if head % 2 else COLOURS[part]
+            corners[colour].append([(left, top), (right, top), (right, bottom), (left, bottom)])
+            lines += [[(left, y), (right, y)] for y in range(top, bottom + 1)]
+            lines += [[(x, top), (x, bottom)] for x in range(left, right + 1)]
         for colour, collection in self.squares.items():
             collection.set_verts(corners[colour])
         self.grid.set_segments(lines)
         self._write_names(result)
-        for text, line in zip(self.sums, self._lines(result)):
+        for text, line in zip(self.sums, sums_in_words(result)):
             text.set_text(line)
         self.figure.refresh()
-
-    def _rectangles(self, row: Row, result: BlockParameters):
-        """The rectangles of a parameter with their colours; a table is cut into a strip for each head."""
-        module, kind = row.name.rsplit(".", 1)
-        left, top = PLACES[module]
-        colour = COLOURS[row.part]
-        if row.part == "norms":  # gamma and beta are columns side by side
-            yield left + 2 * (kind == "bias"), top, 1, row.number, colour
-        elif kind == "bias":  # a bias is one more column of its table
-            columns = next(other.shape[1] for other in result.rows if other.name == f"{module}.weight")
-            yield left + columns + 1, top, 1, row.number, colour
-        else:
-            rows, columns = row.shape
-            heads = result.heads if row.part == "attention" else 1
-            for head in range(heads):
-                shade = ODD_HEAD if head % 2 else colour
-                if module == "attn.out":  # its columns take what the heads deliver
-                    yield left + head * columns // heads, top, columns // heads, rows, shade
-                else:
-                    yield left, top + head * rows // heads, columns, rows // heads, shade
 
     def _write_names(self, result: BlockParameters) -> None:
         shapes = {row.name.removesuffix(".weight"): row.shape for row in result.rows if len(row.shape) == 2}
         for module, name in module_names().items():
             shape = shapes.get(module)
             self.names[module].set_text(f"{name}  {shape[0]} × {shape[1]}" if shape else name)
-
-    def _lines(self, result: BlockParameters) -> list[str]:
-        D = result.width
-        biases = result.sum("attention_bias", "mlp_bias")
-        return [
-            _("attention: 4 · D² = 4 · {square} = {sum}").format(square=D * D, sum=result.sum("attention")),
-            _("MLP: 2 · 4 · D² = 8 · {square} = {sum}").format(square=D * D, sum=result.sum("mlp")),
-            _("biases: 9 · D = {sum}").format(sum=biases) if biases else _("biases: none"),
-            _("norms: γ and β, twice: 4 · D = {sum}").format(sum=result.sum("norms"))
-            if biases
-            else _("norms: γ alone, twice: 2 · D = {sum}").format(sum=result.sum("norms")),
-            _("together: {total}").format(total=result.total),
-        ]
 
     def sentence(self, result: BlockParameters) -> str:
         weights = result.sum("attention", "mlp")
@@ -226,13 +203,13 @@ class BlockTables(Explorer):
 
 
 class StackedBars:
-    """Horizontal bars, one below the other, of the same coloured parts; every piece can move."""
+    """Horizontal bars, one below the other, each stacked from the parts of `parameters.PARTS`."""
 
     def __init__(self, axes: Axes, names: list[str], height: float = 0.62):
         self.axes = axes
         self.height = height
-        axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_yticks(range(len(names)), names)
         axes.tick_params("y", length=0, labelsize=style.TEXT_SIZE)
         axes.spines["left"].set_visible(False)
         self.pieces = [
@@ -250,7 +227,7 @@ class StackedBars:
         return [piece for row in self.pieces for piece in row] + [text for row in self.labels for text in row]
 
     def set(self, row: int, parts: dict[str, int], scale: float, texts: dict[str, str], room: float) -> None:
-        """Stack the parts, divided by `scale`; a piece as long as `room` bears its text."""
+        """Stack the parts in a row, divided by `scale`; a piece is labelled if each letter has `room`."""
         left = 0.0
         for part, piece, label in zip(PARTS, self.pieces[row], self.labels[row]):
             length = parts[part] / scale
@@ -263,7 +240,7 @@ class StackedBars:
 
     def legend(self, columns: int) -> None:
         """Name the colours above the bars."""
-        names = part_labels()
+        names = part_names()
         self.axes.figure.legend(
             list(self.pieces[0]),
             [names[part] for part in PARTS],
@@ -276,7 +253,7 @@ class StackedBars:
 
 
 class Counting(Explorer):
-    """Two stacked bars, rule of thumb and exact count: all sizes that matter, and one that does not."""
+    """Rule of thumb and exact count as stacked bars, for all sizes that matter and one that does not: H."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 2.7)
@@ -402,13 +379,11 @@ class LeftOut(Explorer):
     def _draw_curve(self, axes: Axes) -> None:
         style.log_axis(axes.xaxis)
         style.log_axis(axes.yaxis)
-        axes.set_xlim(6, 20000)
-        axes.set_ylim(3e-5, 1)
+        axes.set(xlim=(6, 20000), ylim=(3e-5, 1), xlabel=_("width D"))
+        axes.set_title(_("their share of all parameters"))
         axes.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1], ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"])
         axes.set_xticks([8, 64, 768, 12288], ["8", "64", "768", "12288"])
         axes.grid(True)
-        axes.set_xlabel(_("width D"))
-        axes.set_title(_("their share of all parameters"))
         (self.line,) = axes.plot([], [], color=style.LIGHT.soft)
         (self.here,) = axes.plot([], [], "o", color=style.LIGHT.ink, markersize=7)
 
@@ -437,17 +412,17 @@ class LeftOut(Explorer):
         steps = " + ".join(grouped(number) for number in (rule.total, *left_out.values()) if number)
         text = _(
             "D = {width}, L = {blocks}: {steps} = {exact}. The rule leaves out {share} of all parameters."
-        )
-        text = text.format(
+        ).format(
             width=result.config.width,
             blocks=result.config.blocks,
             steps=steps,
             exact=grouped(exact),
             share=small_percent(result.share),
         )
-        return text + " " + self._reason(result.config, left_out)
+        return f"{text} {self._reason(result.config, left_out)}"
 
-    def _reason(self, config: Config, left_out: dict[str, int]) -> str:
+    @staticmethod
+    def _reason(config: Config, left_out: dict[str, int]) -> str:
         small = sum(left_out.values()) - left_out["head"]
         if left_out["head"] > small:
             return _("Most of it is the head's own table.")
@@ -474,7 +449,7 @@ def model_names() -> dict[str, str]:
 
 
 class ModelSizes(Explorer):
-    """From the chapter's decoder to GPT-3: how the parts share out, and how much memory the numbers need."""
+    """From the chapter's decoder to GPT-3: the share of each part, and the memory the parameters need."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 3.7)

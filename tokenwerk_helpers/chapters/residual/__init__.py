@@ -4,18 +4,3 @@ from .computation import training_compared
 from .exercises import check_residual_step
 from .questions import guess_broadcast, guess_deep_rate, guess_depth, guess_slope, guess_sum
 from .views import GradientByDepth, LearningRate, TwoPaths, VectorAddition, outcome_in_words
-
-__all__ = [
-    "GradientByDepth",
-    "LearningRate",
-    "TwoPaths",
-    "VectorAddition",
-    "check_residual_step",
-    "guess_broadcast",
-    "guess_deep_rate",
-    "guess_depth",
-    "guess_slope",
-    "guess_sum",
-    "outcome_in_words",
-    "training_compared",
-]

@@ -41,10 +41,10 @@ def positions_reached_by_one_row(positions: int) -> int:
 
 @dataclass(frozen=True)
 class Paths:
-    """Curves over `x` and the slopes at `point`, as autograd finds them along each path."""
+    """Curves over `x`, and y and its slopes at `point`, as autograd finds them along each path."""
 
     point: float
-    strength: float
+    y: float
     x: np.ndarray
     fx: np.ndarray
     direct: float
@@ -63,17 +63,19 @@ def two_paths(point: float, strength: float) -> Paths:
     x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
     (direct,) = torch.autograd.grad(x + 0.0, x)
     (through_f,) = torch.autograd.grad(contribution(x, strength), x)
-    (total,) = torch.autograd.grad(x + contribution(x, strength), x)
+    y = x + contribution(x, strength)
+    (total,) = torch.autograd.grad(y, x)
     grid = torch.linspace(-3, 3, 241, dtype=torch.float64)
     fx = contribution(grid, strength)
-    return Paths(point, strength, grid.numpy(), fx.numpy(), direct.item(), through_f.item(), total.item())
+    slopes = (slope.item() for slope in (direct, through_f, total))
+    return Paths(point, y.item(), grid.numpy(), fx.numpy(), *slopes)
 
 
 # ---- depth ----
 
 
 @dataclass(frozen=True)
-class Depth:
+class DepthCompared:
     """The gradient's length at every layer's input and at the output; each  # (depth + 1,)"""
 
     depth: int
@@ -82,13 +84,13 @@ class Depth:
 
 
 @torch.enable_grad()
-def gradient_by_layer(depth: int, gain: float, direct: bool, width: int = 32, seed: int = 1) -> np.ndarray:
+def gradient_by_layer(depth: int, gain: float, direct: bool) -> np.ndarray:
     """How long the gradient is at each height of a stack h -> f(h), or h -> h + f(h) if `direct`.
 
-    f(h) = W tanh(h) with W drawn with spread gain / sqrt(width). The gradient starts with length 1 at the
-    output, 16 inputs are averaged.  -> (depth + 1,), from the first layer's input to the output
+    f(h) = W tanh(h) with W (32, 32) drawn with spread gain / sqrt(32). The gradient starts with length 1 at
+    the output, 16 inputs are averaged.  -> (depth + 1,), from the first layer's input to the output
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator, width = torch.Generator().manual_seed(1), 32
     weights = torch.randn(depth, width, width, generator=generator, dtype=torch.float64)
     h = torch.randn(16, width, generator=generator, dtype=torch.float64, requires_grad=True)
     start = torch.randn(16, width, generator=generator, dtype=torch.float64)
@@ -101,10 +103,10 @@ def gradient_by_layer(depth: int, gain: float, direct: bool, width: int = 32, se
     return np.array([gradient.norm(dim=-1).mean().item() for gradient in gradients])
 
 
-def depth_compared(depth: int, gain: float) -> Depth:
+def depth_compared(depth: int, gain: float) -> DepthCompared:
     """The gradient by layer of the same stack without and with the direct path."""
     plain, with_path = (gradient_by_layer(depth, gain, direct) for direct in (False, True))
-    return Depth(depth, plain, with_path)
+    return DepthCompared(depth, plain, with_path)
 
 
 @torch.enable_grad()
@@ -126,13 +128,13 @@ LAST = 10  # steps that the loss "at the end" averages
 
 @cache
 @torch.enable_grad()
-def train_all_rates(depth: int, width: int = 16, seed: int = 3) -> np.ndarray:
+def train_all_rates(depth: int) -> np.ndarray:
     """Train one small net for every rate of RATES, without and with the direct path, all side by side.
 
     The task: 32 random inputs, each with a random sign to tell; f(h) = W tanh(h), plain gradient descent.
     -> squared error by path, rate and step  # (2, len(RATES), STEPS + 1)
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator, width = torch.Generator().manual_seed(3), 16
     normal = partial(torch.randn, generator=generator, dtype=torch.float32)
     inputs = normal(32, width)
     signs = normal(32).sign()
@@ -171,7 +173,7 @@ def outcome(losses: np.ndarray) -> str:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingCompared:
     """Loss by step of the same net without and with the direct path; each  # (STEPS + 1,)"""
 
     depth: int
@@ -180,6 +182,6 @@ class Training:
     residual: np.ndarray
 
 
-def training_compared(depth: int, rate: float) -> Training:
+def training_compared(depth: int, rate: float) -> TrainingCompared:
     """The losses of both nets of this depth at this learning rate."""
-    return Training(depth, rate, *trained(depth, rate))
+    return TrainingCompared(depth, rate, *trained(depth, rate))

@@ -1,7 +1,8 @@
 """Live views of 01_residual."""
 
 import numpy as np
-import torch
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from ...language import _, ngettext
 from ...live import style
@@ -13,11 +14,10 @@ from ...live.numbers import magnitude, number, vector
 from .computation import (
     RATES,
     STEPS,
-    Depth,
+    DepthCompared,
     Paths,
-    Training,
+    TrainingCompared,
     VectorSum,
-    contribution,
     depth_compared,
     outcome,
     training_compared,
@@ -51,14 +51,12 @@ class VectorAddition(Explorer):
 
     def _draw(self) -> None:
         plane, lens = self.plane.figure.subplots(1, 2, subplot_kw={"aspect": "equal"})
-        for axes, limit, title in (
-            (plane, self.LIMIT, _("the plane")),
-            (lens, self.LENS, _("through a lens: around the tip of x")),
-        ):
-            axes.set(xlim=(-limit, limit), ylim=(-limit, limit), title=title)
-            axes.grid(True)
-        plane.set(xlabel=_("component 1"), ylabel=_("component 2"))
+        plane.set(title=_("the plane"), xlabel=_("component 1"), ylabel=_("component 2"))
+        lens.set(title=_("through a lens: around the tip of x"))
         lens.set(xlabel=_("change in component 1"), ylabel=_("change in component 2"))
+        for axes, limit in ((plane, self.LIMIT), (lens, self.LENS)):
+            axes.set(xlim=(-limit, limit), ylim=(-limit, limit))
+            axes.grid(True)
         lens.plot([0], [0], "o", color=PATH, markersize=8)
         arrow = {
             "linewidth": 2.4,
@@ -67,19 +65,11 @@ class VectorAddition(Explorer):
             "markevery": [-1],
             "markersize": 6,
         }
-        (self.x_arrow,) = plane.plot([0, 0], [0, 0], color=PATH, label=_("x (direct path)"), **arrow)
-        (self.f_arrow,) = plane.plot(
-            [0, 0], [0, 0], color=CHANGE, label=_("f(x), from the tip of x"), **arrow
-        )
-        (self.f_lens,) = lens.plot([0, 0], [0, 0], color=CHANGE, **arrow)
-        (self.y_arrow,) = plane.plot(
-            [0, 0],
-            [0, 0],
-            color=style.LIGHT.ink,
-            linestyle=(0, (4, 3)),
-            linewidth=1.5,
-            label=_("y = x + f(x)"),
-        )
+        dashed = {"linewidth": 1.5, "linestyle": (0, (4, 3))}
+        (self.x_arrow,) = plane.plot([], [], color=PATH, label=_("x (direct path)"), **arrow)
+        (self.f_arrow,) = plane.plot([], [], color=CHANGE, label=_("f(x), from the tip of x"), **arrow)
+        (self.f_lens,) = lens.plot([], [], color=CHANGE, **arrow)
+        (self.y_arrow,) = plane.plot([], [], color=style.LIGHT.ink, label=_("y = x + f(x)"), **dashed)
         self.plane.figure.legend(loc="outside upper center", ncols=3, columnspacing=1.6)
         self.plane.moving(self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens)
 
@@ -100,11 +90,8 @@ class VectorAddition(Explorer):
             return text + " " + _("The contribution is zero: y is x itself.")
         if size < 1e-9:
             return text + " " + _("x is zero: y is the contribution alone.")
-        return (
-            text
-            + " "
-            + _("The contribution is {share} times as long as x.").format(share=number(change / size, 2))
-        )
+        longer = _("The contribution is {share} times as long as x.")
+        return f"{text} {longer.format(share=number(change / size))}"
 
 
 # ---- the two paths of the gradient ----
@@ -126,9 +113,7 @@ class TwoPaths(Explorer):
 
     def _draw(self) -> None:
         curves, slopes = self.figure.figure.subplots(1, 2, width_ratios=[1.7, 1])
-        curves.set_xlim(-3, 3)
-        curves.set_ylim(-4, 4)
-        curves.set_xlabel("x")
+        curves.set(xlim=(-3, 3), ylim=(-4, 4), xlabel="x")
         curves.grid(True)
         (self.direct,) = curves.plot([-3, 3], [-3, 3], color=PATH, label=_("direct path: x"))
         (self.change,) = curves.plot([], [], color=CHANGE, label="f(x)")
@@ -140,20 +125,16 @@ class TwoPaths(Explorer):
             self.figure, slopes, 3, 0.62, gap=0.12, fontsize=style.TEXT_SIZE, color=[PATH, CHANGE, GRADIENT],
             tick_label=[_("direct\npath"), _("through f:\nf′(x)"), _("together:\ndy/dx")],
         )  # fmt: skip
-        slopes.set_ylim(-2.2, 3.4)
+        slopes.set(ylim=(-2.2, 3.4), title=_("slopes"))
         slopes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
-        slopes.set_title(_("slopes"))
         self.figure.moving(self.change, self.sum, self.tangent, self.here)
 
     def show(self, result: Paths) -> None:
-        y = result.x + result.fx
-        point = torch.tensor(result.point, dtype=torch.float32)
-        here = result.point + float(contribution(point, result.strength))
         self.change.set_data(result.x, result.fx)
-        self.sum.set_data(result.x, y)
+        self.sum.set_data(result.x, result.x + result.fx)
         ends = np.array([-0.8, 0.8])
-        self.tangent.set_data(result.point + ends, here + result.total * ends)
-        self.here.set_data([result.point], [here])
+        self.tangent.set_data(result.point + ends, result.y + result.total * ends)
+        self.here.set_data([result.point], [result.y])
         slopes = result.direct, result.through_f, result.total
         self.bars.show(slopes, map(number, slopes))
         self.figure.refresh()
@@ -165,17 +146,21 @@ class TwoPaths(Explorer):
             total=number(result.total),
         )  # fmt: skip
         if abs(result.through_f) < 0.05:
-            return (
-                text + " " + _("Through f hardly anything comes back; the direct path still delivers its 1.")
-            )
-        if result.through_f < -0.95:
-            return (
-                text + " " + _("Here f cancels the direct path or outweighs it: a residual is no guarantee.")
-            )
+            text += " " + _("Through f hardly anything comes back; the direct path still delivers its 1.")
+        elif result.through_f < -0.95:
+            text += " " + _("Here f cancels the direct path or outweighs it: a residual is no guarantee.")
         return text
 
 
 # ---- depth ----
+
+
+def compared_lines(axes: Axes, **look) -> tuple[Line2D, Line2D]:
+    """Two empty curves with their legend: without the direct path, and with it."""
+    (plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"), **look)
+    (with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"), **look)
+    axes.legend(loc="upper right", ncols=2)
+    return plain, with_path
 
 
 class GradientByDepth(Explorer):
@@ -197,28 +182,21 @@ class GradientByDepth(Explorer):
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
         style.log_axis(axes.yaxis)
-        axes.set_ylim(self.FLOOR, self.CEILING)
-        axes.set_yticks([10.0**power for power in range(-20, 11, 5)])
-        axes.set_xlim(-0.5, 48.5)
-        axes.set_xticks(range(0, 49, 8))
+        axes.set(ylim=(self.FLOOR, self.CEILING), yticks=[10.0**power for power in range(-20, 11, 5)])
+        axes.set(xlim=(-0.5, 48.5), xticks=range(0, 49, 8), ylabel=_("length of the gradient"))
+        axes.set_xlabel(_("layer (0 = input, right end = output; the gradient runs from right to left)"))
         axes.grid(True)
         axes.axhline(1, color=style.LIGHT.soft, linewidth=0.8)
-        axes.set_xlabel(_("layer (0 = input, right end = output; the gradient runs from right to left)"))
-        axes.set_ylabel(_("length of the gradient"))
-        (self.plain,) = axes.plot(
-            [], [], color=GRADIENT, linestyle=(0, (4, 2)), marker="o", markersize=3, label=_("without: f(x)")
-        )
-        (self.with_path,) = axes.plot([], [], color=PATH, marker="o", markersize=3, label=_("with: x + f(x)"))
-        axes.legend(loc="upper right", ncols=2)
+        self.plain, self.with_path = compared_lines(axes, marker="o", markersize=3)
         self.figure.moving(self.plain, self.with_path)
 
-    def show(self, result: Depth) -> None:
+    def show(self, result: DepthCompared) -> None:
         layers = np.arange(result.depth + 1)
         self.plain.set_data(layers, result.plain)
         self.with_path.set_data(layers, result.residual)
         self.figure.refresh()
 
-    def sentence(self, result: Depth) -> str:
+    def sentence(self, result: DepthCompared) -> str:
         text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "
         text += _(
             "Of a gradient of length 1 at the output, {plain} arrives at the input without the direct path "
@@ -228,17 +206,23 @@ class GradientByDepth(Explorer):
             depth=result.depth, plain=magnitude(result.plain[0]), residual=magnitude(result.residual[0])
         )
         if result.residual[0] > 100:
-            return (
-                text
-                + " "
-                + _("With the direct path too it can grow too large: it helps, it promises nothing.")
-            )
-        if result.plain[0] < 1e-3:
-            return text + " " + _("Without it the first layers would learn next to nothing.")
+            text += " " + _("With the direct path too it can grow too large: it helps, it promises nothing.")
+        elif result.plain[0] < 1e-3:
+            text += " " + _("Without it the first layers would learn next to nothing.")
         return text
 
 
 # ---- learning rates ----
+
+
+def outcome_in_words(losses: np.ndarray) -> str:
+    """What a training did, in words: learned, learned a little, stood still or failed."""
+    return {
+        "fails": _("fails (the loss grows beyond its start)"),
+        "learns": _("learns (the loss falls below a quarter)"),
+        "learns a little": _("learns a little"),
+        "stands still": _("stands still"),
+    }[outcome(losses)]
 
 
 class LearningRate(Explorer):
@@ -256,24 +240,19 @@ class LearningRate(Explorer):
     compute = staticmethod(training_compared)
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot()
-        axes.set_xlim(0, STEPS)
-        axes.set_ylim(0, 2.6)
+        axes = self.figure.figure.add_subplot(xlim=(0, STEPS), ylim=(0, 2.6))
+        axes.set(xlabel=_("training step"), ylabel=_("loss (squared error)"))
         axes.grid(True)
-        axes.set_xlabel(_("training step"))
-        axes.set_ylabel(_("loss (squared error)"))
-        (self.plain,) = axes.plot([], [], color=GRADIENT, linestyle=(0, (4, 2)), label=_("without: f(x)"))
-        (self.with_path,) = axes.plot([], [], color=PATH, label=_("with: x + f(x)"))
-        axes.legend(loc="upper right", ncols=2)
+        self.plain, self.with_path = compared_lines(axes)
         self.figure.moving(self.plain, self.with_path)
 
-    def show(self, result: Training) -> None:
+    def show(self, result: TrainingCompared) -> None:
         steps = np.arange(STEPS + 1)
         self.plain.set_data(steps, np.clip(result.plain, 0, 2.6))
         self.with_path.set_data(steps, np.clip(result.residual, 0, 2.6))
         self.figure.refresh()
 
-    def sentence(self, result: Training) -> str:
+    def sentence(self, result: TrainingCompared) -> str:
         return _(
             "{depth} layers, learning rate {rate}: without the direct path the net {plain}, "
             "with it the net {residual}."
@@ -283,13 +262,3 @@ class LearningRate(Explorer):
             plain=outcome_in_words(result.plain),
             residual=outcome_in_words(result.residual),
         )
-
-
-def outcome_in_words(losses: np.ndarray) -> str:
-    """What a training did, in words: learned, learned a little, stood still or failed."""
-    return {
-        "fails": _("fails (the loss grows beyond its start)"),
-        "learns": _("learns (the loss falls below a quarter)"),
-        "learns a little": _("learns a little"),
-        "stands still": _("stands still"),
-    }[outcome(losses)]

@@ -4,17 +4,3 @@ from .computation import LOGITS, entropy
 from .exercises import check_top_k
 from .questions import guess_draws, guess_limit, guess_order, guess_top_p, guess_zero
 from .views import Draws, Filters, Loop
-
-__all__ = [
-    "LOGITS",
-    "Draws",
-    "Filters",
-    "Loop",
-    "check_top_k",
-    "entropy",
-    "guess_draws",
-    "guess_limit",
-    "guess_order",
-    "guess_top_p",
-    "guess_zero",
-]

@@ -1,21 +1,22 @@
 """What 10_sampling computes: settings in, arrays out."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import pretrained, sampling
-from ..story import prompt
+from ... import sampling
+from ..reading import Reading, example_gift
 
 LOGITS = torch.tensor([3.2, 2.9, 2.3, 1.8, 1.0, 0.8, -0.3, -1.0, -2.0, -3.0], dtype=torch.float64)
 ALL = len(LOGITS)  # as a value of top-k: keep all
 
 
 def entropy(probabilities: Tensor) -> float:
-    """The entropy of a distribution in nats: 0 if one outcome is certain, ln n if n are alike."""
+    """The entropy of a distribution in nats: 0 if one outcome is certain, ln n if n are equally likely."""
     return float(torch.special.entr(probabilities).sum())
 
 
@@ -32,7 +33,7 @@ class Filtered:
 
 
 def filtered(temperature: float, top_k: int, top_p: float) -> Filtered:
-    """Send LOGITS through the three filters, in the order of `sampling.stages`."""
+    """Apply the three filters to LOGITS, one after the other as in `sampling.stages`."""
     stages = sampling.stages(LOGITS, temperature, top_k, top_p)
     rows = [LOGITS.softmax(dim=-1), *(stage.probabilities for stage in stages)]
     survives = [torch.ones(ALL, dtype=torch.bool), *(stage.survives for stage in stages)]
@@ -44,7 +45,7 @@ def filtered(temperature: float, top_k: int, top_p: float) -> Filtered:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Probabilities and the shares of `draws` draws from them.  # (ALL,)"""
+    """Probabilities, and how often each token came up in `draws` draws from them; each  # (ALL,)"""
 
     draws: int
     probabilities: np.ndarray
@@ -52,7 +53,7 @@ class Drawn:
 
 
 def drawn(temperature: float, draws: int, seed: int) -> Drawn:
-    """Draw `draws` tokens at this temperature and count them."""
+    """Draw `draws` tokens at this temperature and take the share of each."""
     probabilities = sampling.probabilities(LOGITS, temperature)
     generator = torch.Generator().manual_seed(seed)
     ids = torch.multinomial(probabilities, draws, replacement=True, generator=generator)
@@ -60,7 +61,7 @@ def drawn(temperature: float, draws: int, seed: int) -> Drawn:
 
 
 def expected_deviation(p: float, draws: int) -> float:
-    """How far the share among this many draws is expected to lie from the probability p."""
+    """The standard deviation of a token's share among this many draws, if its probability is p."""
     return math.sqrt(p * (1 - p) / draws)
 
 
@@ -71,7 +72,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Written:
-    """A text, how far it has come, and what can be drawn next."""
+    """A text written so far, and what can be drawn next."""
 
     prompt: str
     text: str  # what was drawn
@@ -81,6 +82,27 @@ class Written:
     survivors: int
     window: int
     context: int
+
+
+def written(
+    reading: Reading,
+    text: str,
+    drawn: Sequence[sampling.Step],
+    temperature: float,
+    top_k: int,
+    top_p: float,
+) -> Written:
+    """The text with the tokens drawn so far, and the candidates for the next one under these settings."""
+    reason = drawn[-1].reason if drawn else None
+    new = [step.id for step in drawn]
+    visible = new[:-1] if reason == "end" else new
+    so_far = [*reading.ids(text), *visible]
+    stage = sampling.stages(reading.logits_after(so_far), temperature, top_k, top_p)[-1]
+    return Written(
+        text, reading.tokenizer.decode(visible), len(new), reason,
+        reading.most_probable(stage.probabilities, SHOWN), int(stage.survives.sum()),
+        min(len(so_far), reading.context), reading.context,
+    )  # fmt: skip
 
 
 # ---- what the questions ask ----
@@ -99,7 +121,7 @@ def kept_by_top_p() -> int:
 
 
 def kept_by_temperature() -> str:
-    """What is the same at 0.5 and 1.5: the "probabilities", the "order" of the tokens or the "entropy"."""
+    """What is the same at temperatures 0.5 and 1.5: "probabilities", "order" of the tokens or "entropy"."""
     cold, warm = (sampling.probabilities(torch.tensor([0.3, -1.0, 2.0]), t) for t in (0.5, 1.5))
     same = {
         "probabilities": torch.allclose(cold, warm),
@@ -117,15 +139,14 @@ def draws_for_half_the_deviation() -> int:
 
 
 def text_under_a_limit() -> str:
-    """What a limit of 5 makes of the text written under one of 40: "broken off", "shorter" or "another"."""
-    shipped = pretrained.load()
-    ids = prompt(shipped, "Mia schenkt Jan")
-    runs = []
-    for limit in (5, 40):
-        dice = torch.Generator().manual_seed(1)
-        steps = sampling.generate(shipped.model, ids, limit, eos=shipped.tokenizer.end, generator=dice)
-        runs.append(list(steps))
-    short, long = runs
+    """How a text with a limit of 5 compares to that with 40: "broken off", "shorter" or "another"."""
+    reading = Reading()
+
+    def drawn(limit: int) -> list[sampling.Step]:
+        ids, dice = reading.ids(example_gift()), torch.Generator().manual_seed(1)
+        return list(sampling.generate(reading.model, ids, limit, eos=reading.end, generator=dice))
+
+    short, long = drawn(5), drawn(40)
     if [step.id for step in short] != [step.id for step in long[:5]]:
         return "another"
     return "broken off" if short[-1].reason == "limit" else "shorter"

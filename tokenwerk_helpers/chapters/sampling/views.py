@@ -1,23 +1,36 @@
 """Live views of 10_sampling."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 
 from ... import sampling
 from ...language import _, ngettext
 from ...live import style
-from ...live.bars import LabelledBars
+from ...live.bars import LabelledBars, set_heights
 from ...live.controls import button, int_slider, int_text, selection_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
+from ...pretrained import Pretrained
 from ..reading import Reading, example_gift
-from .computation import ALL, SHOWN, Drawn, Filtered, Written, drawn, expected_deviation, filtered
+from .computation import (
+    ALL,
+    SHOWN,
+    Drawn,
+    Filtered,
+    Written,
+    drawn,
+    expected_deviation,
+    filtered,
+    written,
+)
 
 
 def words() -> list[str]:
-    """Ten ways to go on after "The dog", beside LOGITS."""
+    """Ten words that can follow "The dog"; their logits are LOGITS."""
     return [
         _("sleeps"), _("barks"), _("runs"), _("eats"), _("dreams"), _("plays"), _("sings"), _("thinks"),
         _("flies"), _("rains"),
@@ -27,22 +40,18 @@ def words() -> list[str]:
 # ---- three filters in a row ----
 
 
-def filter_controls() -> dict:
-    """The three controls that more than one view needs."""
-    return {
-        "temperature": slider(_("temperature"), 0, 2, 0.8, 0.1),
-        "top_k": int_slider(_("top-k"), 1, ALL, 6),
-        "top_p": slider(_("top-p"), 0, 1, 0.9, 0.05),
-    }
-
-
 class Filters(Explorer):
-    """Temperature, top-k and top-p one after the other, and who survives each."""
+    """Temperature, top-k and top-p, one after the other, and the tokens that survive each."""
 
     def __init__(self):
         self.figure = LiveFigure(9.0, 3.4)
         self._draw()
-        super().__init__(filter_controls(), [[self.figure]])
+        controls = {
+            "temperature": slider(_("temperature"), 0, 2, 0.8, 0.1),
+            "top_k": int_slider(_("top-k"), 1, ALL, 6),
+            "top_p": slider(_("top-p"), 0, 1, 0.9, 0.05),
+        }
+        super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(filtered)
 
@@ -115,9 +124,8 @@ class Draws(Explorer):
         self.figure.moving(*self.theory, *self.counted, axes.yaxis, axes.spines["bottom"])
 
     def show(self, result: Drawn) -> None:
-        for bars, heights in ((self.theory, result.probabilities), (self.counted, result.shares)):
-            for bar, height in zip(bars, heights):
-                bar.set_height(height)
+        set_heights(self.theory, result.probabilities)
+        set_heights(self.counted, result.shares)
         self.axes.set_ylim(0, 1.05 * max(result.probabilities.max(), result.shares.max()))
         self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
@@ -139,9 +147,9 @@ class Draws(Explorer):
 
 
 class Loop(Explorer):
-    """Draw the next token, append it, read again: step by step or running on until the end or the limit."""
+    """Draw the next token, append it, read again: step by step, or on and on until the end or the limit."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
         self._drawn: list[sampling.Step] = []
         self._written_for: tuple | None = None
@@ -151,7 +159,7 @@ class Loop(Explorer):
         self.run = button(_("run on"), "play")
         self.halt = button(_("stop"), "stop")
         controls = {
-            "text": text_input(_("beginning"), text or example_gift()),
+            "text": text_input(_("beginning"), example_gift()),
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "top_k": int_slider(_("top-k"), 1, 50, 50),
             "top_p": slider(_("top-p"), 0, 1, 1, 0.05),
@@ -167,18 +175,16 @@ class Loop(Explorer):
     def compute(
         self, text: str, temperature: float, top_k: int, top_p: float, limit: int, seed: int
     ) -> Written:
-        settings = (text, temperature, top_k, top_p, limit, seed)
+        settings, filters = (text, temperature, top_k, top_p, limit, seed), (temperature, top_k, top_p)
         if settings != self._written_for:  # other settings, another text: stop and begin anew
             self.runner.stop()
             self._written_for, self._drawn, self._steps = None, [], iter(())
-            ids = self.reading.ids(text)
-            end = getattr(self.reading.tokenizer, "end", None)
-            generator = torch.Generator().manual_seed(seed)
+            ids, dice = self.reading.ids(text), torch.Generator().manual_seed(seed)
             self._steps = sampling.generate(
-                self.reading.model, ids, limit, temperature, top_k, top_p, eos=end, generator=generator
+                self.reading.model, ids, limit, *filters, eos=self.reading.end, generator=dice
             )
             self._written_for = settings
-        return self._written(text, temperature, top_k, top_p)
+        return written(self.reading, text, self._drawn, *filters)
 
     def reset(self) -> None:
         """Put every control back to where it began, and write anew even if none had moved."""
@@ -187,43 +193,25 @@ class Loop(Explorer):
 
     def step(self) -> bool:
         """Draw one token; False if the text is finished."""
-        step = next(self._steps, None)
-        if step is not None:
-            self._drawn.append(step)
+        is_drawn = next(self.rest(), None) is not None
+        if is_drawn:
             self.update()
-        return step is not None
+        return is_drawn
 
     def run_on(self) -> None:
-        """Draw on by itself; the page stays usable, and Stop ends it."""
+        """Go on drawing without clicks; the page stays usable, and Stop ends it."""
         self.settle()
         self.runner.start(self.rest())
 
-    def rest(self):
+    def rest(self) -> Iterator[sampling.Step]:
         """Draw token after token until the end; an iterator, so that it can be stopped between two."""
         for step in self._steps:
             self._drawn.append(step)
             yield step
 
-    def _written(self, text, temperature, top_k, top_p) -> Written:
-        reason = self._drawn[-1].reason if self._drawn else None
-        new = [step.id for step in self._drawn]
-        visible = new[:-1] if reason == "end" else new
-        window = sampling.window([*self.reading.ids(text), *visible], self.reading.context)
-        with torch.no_grad():
-            logits = self.reading.model(torch.tensor([window]))[0, -1]
-        stage = sampling.stages(logits, temperature, top_k, top_p)[-1]
-        shares, best = stage.probabilities.topk(min(SHOWN, len(logits)))
-        return Written(
-            text, self.reading.tokenizer.decode(visible), len(new), reason,
-            list(zip(self.reading.labels(best.tolist()), shares.tolist())), int(stage.survives.sum()),
-            len(window), self.reading.context,
-        )  # fmt: skip
-
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(-0.6, SHOWN - 0.4), ylim=(0, 1.18))
-        axes.set_xticks([])
-        axes.set_title(_("what can be drawn next"))
-        axes.set_ylabel(_("probability"))
+        axes = self.figure.figure.add_subplot(xlim=(-0.6, SHOWN - 0.4), ylim=(0, 1.18), xticks=[])
+        axes.set(title=_("what can be drawn next"), ylabel=_("probability"))
         self.bars = LabelledBars(self.figure, axes, SHOWN, 0.7, gap=0.01, color=style.ROLES["head"])
 
     def show(self, result: Written) -> None:

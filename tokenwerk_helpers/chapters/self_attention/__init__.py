@@ -4,21 +4,3 @@ from .computation import POSITION_EMBEDDINGS, SENTENCE, TOKEN_EMBEDDINGS, TOKEN_
 from .exercises import check_attention
 from .questions import guess_pronoun, guess_row_sum, guess_shift, guess_spread, guess_transpose
 from .views import FiveSteps, Heads, SplitHeads, WhyScale
-
-__all__ = [
-    "POSITION_EMBEDDINGS",
-    "SENTENCE",
-    "TOKEN_EMBEDDINGS",
-    "TOKEN_IDS",
-    "FiveSteps",
-    "Heads",
-    "SplitHeads",
-    "WhyScale",
-    "check_attention",
-    "guess_pronoun",
-    "guess_row_sum",
-    "guess_shift",
-    "guess_spread",
-    "guess_transpose",
-    "projections",
-]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ... import model
-from ..story import STORY, read
+from ..reading import Reading, example_story
 
 # ---- the five steps on the sentence of the guide ----
 
@@ -37,9 +37,9 @@ POSITION_EMBEDDINGS = torch.tensor(
 )  # (T, D)
 
 
-def projections(seed: int = 4) -> tuple[Tensor, Tensor, Tensor]:
+def projections() -> tuple[Tensor, Tensor, Tensor]:
     """Three D x D tables W_Q, W_K, W_V drawn at random: the guide names them without giving numbers."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(4)
     drawn = torch.randn(3, 3, 3, generator=generator, dtype=torch.float32)
     W_q, W_k, W_v = (0.6 * drawn).round(decimals=2)
     return W_q, W_k, W_v
@@ -62,9 +62,9 @@ class Steps:
     context: Tensor  # (T, D)
 
 
-def five_steps(x: Tensor | None = None) -> Steps:
-    """Self-attention without a mask, one head, step by step; x (T, 3), the guide's five sums if left out."""
-    x = TOKEN_EMBEDDINGS + POSITION_EMBEDDINGS if x is None else x
+def five_steps() -> Steps:
+    """Self-attention without a mask, one head, step by step, on the guide's five sums."""
+    x = TOKEN_EMBEDDINGS + POSITION_EMBEDDINGS
     W_q, W_k, W_v = projections()
     q, k, v = x @ W_q, x @ W_k, x @ W_v
     scores = q @ k.T
@@ -82,6 +82,11 @@ class Equation:
     all: Steps
 
 
+def equation(gives: str, query: int) -> Equation:
+    """One of the five steps on the guide's sentence."""
+    return Equation(gives, query, five_steps())
+
+
 # ---- softmax ----
 
 
@@ -95,7 +100,7 @@ def signs_of_a_shift(scores: Sequence[float], shift: float) -> tuple[int, ...]:
 # ---- why divide by the root of d_k ----
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-KEYS = 8
+QUERIES, KEYS = 400, 8  # each query has keys of its own
 
 
 @dataclass(frozen=True)
@@ -111,12 +116,12 @@ class Scaling:
     slope_scaled: float
 
 
-def scaling(width: int, seed: int = 2, queries: int = 400) -> Scaling:
+def scaling(width: int, seed: int = 2) -> Scaling:
     """Draw queries and keys with independent standard normal components and compare the two scores."""
     generator = torch.Generator().manual_seed(seed)
-    q = torch.randn(queries, width, generator=generator, dtype=torch.float64)
-    k = torch.randn(queries, KEYS, width, generator=generator, dtype=torch.float64)
-    raw = (k @ q[:, :, None]).squeeze(-1)  # (queries, KEYS)
+    q = torch.randn(QUERIES, width, generator=generator, dtype=torch.float64)
+    k = torch.randn(QUERIES, KEYS, width, generator=generator, dtype=torch.float64)
+    raw = (k @ q[:, :, None]).squeeze(-1)  # (QUERIES, KEYS)
     scaled = raw / math.sqrt(width)
     weights = [scores.softmax(dim=-1) for scores in (raw, scaled)]
     slopes = [(w * (1 - w)).amax(dim=-1).mean().item() for w in weights]
@@ -169,9 +174,17 @@ class AllHeads:
     query: int
 
 
+def all_heads(reading: Reading, text: str, block: int, query: int) -> AllHeads:
+    """Read the text and keep the weights of one block; block and query are counted from 1."""
+    read = reading.read(text)
+    weights = read.seen[f"blocks.{block - 1}.attn.weights"][0]  # (H, T, T)
+    return AllHeads(read.labels, weights.numpy(), min(query, len(read.ids)) - 1)
+
+
 def most_looked_at_before_the_pronoun() -> str:
     """The word to which the shipped model's head for pronouns gives most weight just before one."""
-    shipped, ids, seen = read(STORY.partition(" sie ")[0])
-    found = shipped.about["heads"]["pronoun"]
-    weights = seen[f"blocks.{found['block']}.attn.weights"]  # (1, H, T, T)
-    return shipped.tokenizer.decode([ids[int(weights[0, found["head"], -1].argmax())]]).strip()
+    reading = Reading()
+    block, head = reading.known_head("pronoun")
+    ids, _labels, seen = reading.read(example_story().partition(" sie ")[0])
+    weights = seen[f"blocks.{block}.attn.weights"][0, head, -1]  # (T,)
+    return reading.tokenizer.decode([ids[int(weights.argmax())]]).strip()

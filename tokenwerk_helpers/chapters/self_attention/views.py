@@ -4,16 +4,19 @@ import math
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
+from torch import Tensor
 
 from ... import model
 from ...language import _, ngettext
 from ...live import style
+from ...live.bars import set_heights
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
-from ...trace import trace
+from ...pretrained import Pretrained
 from ..reading import Reading, example_story
 from .computation import (
     D_SPLIT,
@@ -25,7 +28,9 @@ from .computation import (
     Equation,
     Scaling,
     Split,
-    five_steps,
+    Steps,
+    all_heads,
+    equation,
     scaling,
     split_and_merge,
 )
@@ -54,43 +59,38 @@ class FiveSteps(Explorer):
         labels = ("1: Q", "1: K", "1: V", _("2: scores"), _("3: scaling"), _("4: softmax"), _("5: context"))
         return list(zip(labels, ("q", "k", "v", "scores", "scaled", "weights", "context")))
 
-    def compute(self, gives: str, query: int) -> Equation:
-        return Equation(gives, query, five_steps())
+    compute = staticmethod(equation)
 
     def show(self, result: Equation) -> None:
-        tokens, parts = list(SENTENCE), ["1", "2", "3"]
-        s = result.all
-        root = math.sqrt(3)
-        left, right, out = {
-            "q": (("X", s.x, parts), ("W_Q", s.W_q, parts, parts), ("Q", s.q, parts)),
-            "k": (("X", s.x, parts), ("W_K", s.W_k, parts, parts), ("K", s.k, parts)),
-            "v": (("X", s.x, parts), ("W_V", s.W_v, parts, parts), ("V", s.v, parts)),
-            "scores": (("Q", s.q, parts), ("Kᵀ", s.k.T, parts, tokens), ("Q Kᵀ", s.scores, tokens)),
-            "scaled": (
-                ("Q Kᵀ", s.scores, tokens),
-                ("1 / √dₖ", torch.tensor([[1 / root]], dtype=torch.float32), ["·"], ["·"]),
-                ("Q Kᵀ / √dₖ", s.scaled, tokens),
-            ),
-            "weights": (
-                ("Q Kᵀ / √dₖ", s.scaled, tokens),
-                (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"]),
-                (_("softmax: weights"), s.weights, tokens),
-            ),
-            "context": (
-                (_("weights"), s.weights, tokens),
-                ("V", s.v, tokens, parts),
-                (_("context"), s.context, parts),
-            ),
-        }[result.gives]
+        left, right, out = self._matrices(result.all)[result.gives]
         softmax = result.gives == "weights"
-        self._fill(self.left, (left[0], left[1], tokens, left[2]), result.query)
         # In the products the whole right factor takes part, in K and V no row stands for the query.
         times, equals = ("", "") if softmax else ("· ", "= ")
-        self._fill(self.right, (times + right[0], *right[1:]), result.query if softmax else -1)
-        self._fill(self.out, (equals + out[0], out[1], tokens, out[2]), result.query)
+        self._fill(self.left, *left, selected=result.query)
+        self._fill(self.right, times + right[0], *right[1:], selected=result.query if softmax else -1)
+        self._fill(self.out, equals + out[0], *out[1:], selected=result.query)
 
-    def _fill(self, view: MatrixView, matrix: tuple, selected: int) -> None:
-        title, values, rows, columns = matrix
+    @staticmethod
+    def _matrices(s: Steps) -> dict[str, tuple]:
+        """Two factors and what they make, for each step: their titles, values, rows and columns."""
+        tokens, parts = list(SENTENCE), ["1", "2", "3"]
+        x, q, v = ("X", s.x, tokens, parts), ("Q", s.q, tokens, parts), ("V", s.v, tokens, parts)
+        scores, scaled = ("Q Kᵀ", s.scores, tokens, tokens), ("Q Kᵀ / √dₖ", s.scaled, tokens, tokens)
+        root = torch.tensor([[1 / math.sqrt(3)]], dtype=torch.float32)
+        sums = (_("sum of the row"), s.weights.sum(-1, keepdim=True), tokens, ["Σ"])
+        weights = (s.weights, tokens, tokens)
+        return {
+            "q": (x, ("W_Q", s.W_q, parts, parts), q),
+            "k": (x, ("W_K", s.W_k, parts, parts), ("K", s.k, tokens, parts)),
+            "v": (x, ("W_V", s.W_v, parts, parts), v),
+            "scores": (q, ("Kᵀ", s.k.T, parts, tokens), scores),
+            "scaled": (scores, ("1 / √dₖ", root, ["·"], ["·"]), scaled),
+            "weights": (scaled, sums, (_("softmax: weights"), *weights)),
+            "context": ((_("weights"), *weights), v, (_("context"), s.context, tokens, parts)),
+        }
+
+    @staticmethod
+    def _fill(view: MatrixView, title: str, values: Tensor, rows: list, columns: list, selected: int) -> None:
         positive = bool((values >= 0).all()) and float(values.max()) <= 1.001
         view.update(
             values=values.numpy(), rows=rows, columns=columns, titles=[title], selected=selected,
@@ -150,39 +150,38 @@ class WhyScale(Explorer):
 
     def _draw(self) -> None:
         spread, bars = self.figure.figure.subplots(1, 2, width_ratios=[1, 1.25])
-        raw, kept = style.LIGHT.soft, style.ROLES["attention"]
+        self._draw_spread(spread, style.LIGHT.soft, style.ROLES["attention"])
+        self._draw_weights(bars, style.LIGHT.soft, style.ROLES["attention"])
+        self.figure.moving(self.here, *self.raw, *self.kept)
+
+    def _draw_spread(self, spread: Axes, raw: str, kept: str) -> None:
         style.log_axis(spread.yaxis)
         spread.set_xscale("log", base=2)
         spread.set_xticks([1, 8, 64, 512], labels=["1", "8", "64", "512"])
         spread.set_xticks([], minor=True)
-        spread.set_ylim(0.3, 40)
+        spread.set(ylim=(0.3, 40), xlabel=_("width d_k"), title=_("spread of the scores"))
         spread.set_yticks([1, 10], labels=["1", "10"])
         spread.grid(True)
-        spread.set(xlabel=_("width d_k"), title=_("spread of the scores"))
-        for key, colour, label in (
-            ("spread_raw", raw, _("q · k")),
-            ("spread_scaled", kept, _("q · k / √d_k")),
-        ):
-            spread.plot(
-                WIDTHS, [getattr(point, key) for point in self.curve], color=colour, marker="o", markersize=4,
-                label=label,
-            )  # fmt: skip
+        dots = {"marker": "o", "markersize": 4}
+        spread_raw, spread_scaled = zip(*((point.spread_raw, point.spread_scaled) for point in self.curve))
+        spread.plot(WIDTHS, spread_raw, color=raw, label=_("q · k"), **dots)
+        spread.plot(WIDTHS, spread_scaled, color=kept, label=_("q · k / √d_k"), **dots)
         spread.legend(loc="upper left")
         (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.LIGHT.ink, linewidth=1.2)
+
+    def _draw_weights(self, bars: Axes, raw: str, kept: str) -> None:
         places = np.arange(KEYS)
         self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
         self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))
-        bars.set_ylim(0, 1)
         bars.set_xticks(places, labels=[str(i + 1) for i in places])
-        bars.set(xlabel=_("keys, from the largest weight to the smallest"), title=_("weights (mean)"))
+        bars.set(ylim=(0, 1), title=_("weights (mean)"))
+        bars.set_xlabel(_("keys, from the largest weight to the smallest"))
         bars.legend(loc="upper right")
-        self.figure.moving(self.here, *self.raw, *self.kept)
 
     def show(self, result: Scaling) -> None:
         self.here.set_xdata([result.width, result.width])
-        for bars, heights in ((self.raw, result.weights_raw), (self.kept, result.weights_scaled)):
-            for bar, height in zip(bars, heights):
-                bar.set_height(height)
+        set_heights(self.raw, result.weights_raw)
+        set_heights(self.kept, result.weights_scaled)
         self.figure.refresh()
 
     def sentence(self, result: Scaling) -> str:
@@ -209,9 +208,9 @@ class SplitHeads(Explorer):
         look = {"digits": 0, "limits": (100.0, 415.0), "legend": False, "row_axis": _("position")}
         words = _("{panel}: {value} stands in position {row}, component {column}")
         look |= {"cell_size": 36, "words": words}
-        self.before = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
-        self.split = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
-        self.after = MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look)
+        self.before, self.split, self.after = (
+            MatrixView(np.zeros((T_SPLIT, D_SPLIT)), rows=rows, columns=columns, **look) for _view in range(3)
+        )
         controls = {
             "heads": selection_slider(_("heads H"), (1, 2, 3, 4, 6, 12), 3),
             "transposed": checkbox(_("with transpose"), True),
@@ -239,13 +238,15 @@ class SplitHeads(Explorer):
         ).format(D=D_SPLIT, H=H, d=d, T=T_SPLIT)
         wrong = int((result.merged != result.x).sum())
         if wrong:
-            return start + " " + _(
+            end = _(
                 "Merged without the transpose, {wrong} of {all} numbers stand in the wrong place, and the "
                 "shape (T, D) is right all the same."
-            ).format(wrong=wrong, all=T_SPLIT * D_SPLIT)  # fmt: skip
-        if not result.transposed:
-            return start + " " + _("With a single head nothing is to be swapped: the mistake cannot be seen.")
-        return start + " " + _("Merged again, every number stands where it stood.")
+            ).format(wrong=wrong, all=T_SPLIT * D_SPLIT)
+        elif not result.transposed:
+            end = _("With a single head nothing is to be swapped: the mistake cannot be seen.")
+        else:
+            end = _("Merged again, every number stands where it stood.")
+        return f"{start} {end}"
 
 
 # ---- all heads of a real model ----
@@ -254,9 +255,9 @@ class SplitHeads(Explorer):
 class Heads(Explorer):
     """Type a sentence and see whom each head of a trained model looks at."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
+    def __init__(self, pretrained: Pretrained | None = None):
         self.reading = Reading(pretrained)
-        text = text or example_story()
+        text = example_story()
         tokens = self.reading.labels(self.reading.ids(text))
         look = {
             "row_axis": _("looks"),
@@ -265,18 +266,19 @@ class Heads(Explorer):
             "cell_size": 30,
             "max_height": 580,
         }
-        words = _("{panel}: “{row}” looks at “{column}” with {value}")
-        self.matrix = MatrixView(np.zeros((len(tokens), len(tokens))), rows=tokens, words=words, **look)
-        self.matrix.masked_words = _("“{row}” must not look at “{column}”: it comes later")
-        self.matrix.masked_legend = _("later, not allowed")
+        self.matrix = MatrixView(
+            np.zeros((len(tokens), len(tokens))), rows=tokens, masked_legend=_("later, not allowed"),
+            words=_("{panel}: “{row}” looks at “{column}” with {value}"),
+            masked_words=_("“{row}” must not look at “{column}”: it comes later"), **look,
+        )  # fmt: skip
         config = self.reading.model.config
         # Where the pronoun is foretold, one token before it stands, and the block whose head looks back at
         # article and noun.
         pronoun = len(self.reading.ids(text.partition(" sie")[0]))
-        block = self.reading.pretrained.about.get("heads", {}).get("pronoun", {}).get("block", 0) + 1
+        block, _head = self.reading.known_head("pronoun")
         controls = {
             "text": text_input(_("sentence"), text),
-            "block": int_slider(_("block"), 1, config.blocks, block),
+            "block": int_slider(_("block"), 1, config.blocks, block + 1),
             "query": int_slider(_("seen from token"), 1, config.context_length, pronoun),
         }
         super().__init__(controls, [[self.matrix]])
@@ -284,9 +286,7 @@ class Heads(Explorer):
         self.follow_length("query", lambda result: len(result.labels))
 
     def compute(self, text: str, block: int, query: int) -> AllHeads:
-        ids = self.reading.ids(text)
-        weights = trace(self.reading.model, torch.tensor([ids]))[f"blocks.{block - 1}.attn.weights"][0]
-        return AllHeads(self.reading.labels(ids), weights.numpy(), min(query, len(ids)) - 1)  # (H, T, T)
+        return all_heads(self.reading, text, block, query)
 
     def show(self, result: AllHeads) -> None:
         H, T, _T = result.weights.shape
@@ -298,14 +298,11 @@ class Heads(Explorer):
 
     def sentence(self, result: AllHeads) -> str:
         token = result.labels[result.query]
-        parts = []
-        for head, weights in enumerate(result.weights[:, result.query]):
-            best = int(weights.argmax())
-            parts.append(
-                _("head {head} at “{token}” ({share})").format(
-                    head=head + 1, token=result.labels[best], share=percent(weights[best])
-                )
-            )
+        looks = _("head {head} at “{token}” ({share})")
+        parts = [
+            looks.format(head=head, token=result.labels[weights.argmax()], share=percent(weights.max()))
+            for head, weights in enumerate(result.weights[:, result.query], start=1)
+        ]
         return _("Token {place}, “{token}”, looks most: {parts}.").format(
             place=result.query + 1, token=token, parts="; ".join(parts)
         )

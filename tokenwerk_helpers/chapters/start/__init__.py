@@ -3,5 +3,3 @@
 from .exercises import check_mean
 from .questions import guess_equal_logits
 from .views import FirstSlider, installation, response_time
-
-__all__ = ["FirstSlider", "check_mean", "guess_equal_logits", "installation", "response_time"]

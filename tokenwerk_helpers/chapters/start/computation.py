@@ -1,5 +1,6 @@
 """What 00_start computes: settings in, arrays out."""
 
+import platform
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -50,6 +51,28 @@ def version_of(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something the book needs: its version here (None if it is missing) and which versions will do."""
+
+    name: str
+    version: str | None
+    needed: SpecifierSet
+
+    @property
+    def fits(self) -> bool:
+        """Is it here, in a version that will do?"""
+        return self.version is not None and self.needed.contains(self.version, prereleases=True)
+
+
+def installed_parts() -> list[Part]:
+    """Python and the packages of the book, as they are in this kernel."""
+    needed = needed_versions() | {"jupyterlab": LAB}
+    packages = (*PACKAGES, "jupyterlab")
+    python = Part("Python", platform.python_version(), SpecifierSet(">=3.11"))
+    return [python, *(Part(name, version_of(name), needed.get(name, SpecifierSet())) for name in packages)]
 
 
 def torch_computes() -> bool:

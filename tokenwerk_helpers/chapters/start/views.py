@@ -1,10 +1,6 @@
 """Live views of 00_start."""
 
-import platform
-from dataclasses import dataclass
-
 import numpy as np
-from packaging.specifiers import SpecifierSet
 
 from ...language import _
 from ...live import style
@@ -17,18 +13,14 @@ from ...live.numbers import number, percent, percent_label
 from ...live.pulse import Pulse
 from ...live.text import LiveText
 from ...live.twin import with_twin
-from .computation import (
-    LAB,
-    OTHER_LOGITS,
-    PACKAGES,
-    NextWord,
-    needed_versions,
-    next_word,
-    torch_computes,
-    version_of,
-)
+from .computation import OTHER_LOGITS, NextWord, Part, installed_parts, next_word, torch_computes
 
 # ---- a first slider ----
+
+
+def words() -> list[str]:
+    """The three words that may follow, in the reader's language."""
+    return [_("barks"), _("sleeps"), _("flies")]
 
 
 class FirstSlider(Explorer):
@@ -76,45 +68,18 @@ class FirstSlider(Explorer):
         return text + " " + _("A small logit makes a word rare, never impossible.")
 
 
-def words() -> list[str]:
-    """The three words that may follow, in the reader's language."""
-    return [_("barks"), _("sleeps"), _("flies")]
-
-
 # ---- is everything there? ----
 
 
-@dataclass(frozen=True)
-class Part:
-    """Something the book needs: its version here (None if it is missing) and which versions will do."""
-
-    name: str
-    version: str | None
-    needed: SpecifierSet
-
-    @property
-    def fits(self) -> bool:
-        """Is it here, in a version that will do?"""
-        return self.version is not None and self.needed.contains(self.version, prereleases=True)
-
-    def line(self, exact: bool) -> str:
-        """One line of the report; with `exact` it names the version."""
-        if self.version is None:
-            return _("✗ {name}: missing").format(name=self.name)
-        if not self.fits:
-            text = _("✗ {name} {version}: needed is {needed}")
-            return text.format(name=self.name, version=self.version, needed=self.needed)
-        return f"✓ {self.name} {self.version}" if exact else _("✓ {name}: found").format(name=self.name)
-
-
-def installed_parts() -> list[Part]:
-    """Python and the packages of the book, as they are in this kernel."""
-    needed = needed_versions() | {"jupyterlab": LAB}
-    python = Part("Python", platform.python_version(), SpecifierSet(">=3.11"))
-    rest = [
-        Part(name, version_of(name), needed.get(name, SpecifierSet())) for name in (*PACKAGES, "jupyterlab")
-    ]
-    return [python, *rest]
+def line(part: Part, exact: bool) -> str:
+    """One line of the report; with `exact` it names the version."""
+    if part.version is None:
+        text = _("✗ {name}: missing")
+    elif not part.fits:
+        text = _("✗ {name} {version}: needed is {needed}")
+    else:
+        text = "✓ {name} {version}" if exact else _("✓ {name}: found")
+    return text.format(name=part.name, version=part.version, needed=part.needed)
 
 
 class Installation:
@@ -142,7 +107,7 @@ class Installation:
             )
         )
         trial = _("✓ torch computes correctly") if self.computes else _("✗ torch does not compute")
-        return "\n".join([*(part.line(exact) for part in self.parts), trial, sum_up])
+        return "\n".join([*(line(part, exact) for part in self.parts), trial, sum_up])
 
     def close(self) -> None:
         """Let go of the widget."""

@@ -3,16 +3,3 @@
 from .exercises import check_shifted
 from .questions import guess_exchanged, guess_first_loss, guess_last, guess_questions, guess_ten_stories
 from .views import LiveTraining, Scrubber, Targets, TwoHeads
-
-__all__ = [
-    "LiveTraining",
-    "Scrubber",
-    "Targets",
-    "TwoHeads",
-    "check_shifted",
-    "guess_exchanged",
-    "guess_first_loss",
-    "guess_last",
-    "guess_questions",
-    "guess_ten_stories",
-]

@@ -16,28 +16,39 @@ from ...model import Decoder
 from ...pretrained import Checkpoint, Pretrained, load, load_checkpoints
 from ...tokenizer import Tokenizer
 from ...trace import Replacement, ablate, trace
+from ..reading import Reading
 
 # ---- targets: the same row, shifted by one ----
 
 
 @dataclass(frozen=True)
 class Shifted:
-    """What is read at each position, and what should come next there."""
+    """A text as a training example: what is read at each position, and what should come next."""
 
     inputs: list[str]
     targets: list[str]
     position: int
 
 
+def shifted(reading: Reading, text: str, position: int) -> Shifted:
+    """Shift a text by one, seen from a position (from 0); ReaderMistake if it is too long for the model."""
+    reading.ids(text)  # refuses a text that is too long
+    batch = training.batch([training.framed(text, reading.tokenizer)])
+    inputs, targets = (reading.labels(row[0].tolist()) for row in batch)
+    return Shifted(inputs, targets, min(position, len(inputs) - 1))
+
+
 # ---- training here ----
 
-WIDTH, VALIDATION = 32, 60
+WIDTH, VALIDATION, STEPS, SEED = 32, 60, 600, 0
 
 
 @dataclass
 class Curve:
-    """The losses of a training so far."""
+    """The losses of a training so far; stories: how many it reads again and again, 0 if always new ones."""
 
+    stories: int
+    rate: float
     steps: list[int] = field(default_factory=list)
     train: list[float] = field(default_factory=list)
     validation_steps: list[int] = field(default_factory=list)
@@ -46,7 +57,7 @@ class Curve:
     sample: str = ""  # what the model wrote after that step
 
     def add(self, progress: training.Progress) -> None:
-        """Take note of one step."""
+        """Add the losses of one step."""
         self.steps.append(progress.step)
         self.train.append(progress.train_loss)
         if progress.validation_loss is not None:
@@ -54,17 +65,17 @@ class Curve:
             self.validation.append(progress.validation_loss)
 
 
-def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600) -> training.Training:
-    """A new training of a small decoder on `stories` fixed stories (0: always new ones)."""
+def new_training(stories: int, rate: float, tokenizer: Tokenizer) -> training.Training:
+    """A new training of a small decoder on `stories` fixed stories, or on ever new ones if 0."""
     config = model.Config(vocab_size=len(tokenizer), context_length=64, width=WIDTH, heads=4, blocks=2)
     if stories:
-        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(seed, stories)]
-        batches = training.batches(rows, min(16, stories), seed)
+        rows = [training.framed(story.text, tokenizer) for story in corpus.stories(SEED, stories)]
+        batches = training.batches(rows, min(16, stories), SEED)
     else:
-        batches = training.fresh_batches(tokenizer, 16, seed)
+        batches = training.fresh_batches(tokenizer, 16, SEED)
     held_out = [training.framed(s.text, tokenizer) for s in corpus.stories(2_000_000, VALIDATION)]
     return training.train(
-        config, batches, held_out, seed=seed, validate_every=25, steps=steps, learning_rate=rate
+        config, batches, held_out, seed=SEED, validate_every=25, steps=STEPS, learning_rate=rate
     )
 
 
@@ -73,7 +84,7 @@ def begin(stories: int, rate: float, tokenizer, seed: int = 0, steps: int = 600)
 
 @dataclass(frozen=True)
 class Moment:
-    """The shipped model at one step of its training."""
+    """The shipped model at one checkpoint: its figures, one head's weights, and how it continues a text."""
 
     step: int
     metrics: dict[str, float]
@@ -82,6 +93,14 @@ class Moment:
     block: int
     head: int
     text: str
+
+
+def moment(reading: Reading, checkpoint: Checkpoint, text: str, block: int, head: int) -> Moment:
+    """Let the model of a checkpoint read a text and continue it; block and head are counted from 1."""
+    _ids, labels, seen = reading.read(text, checkpoint.model)
+    weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
+    continuation = reading.continuation(text, 6, checkpoint.model)
+    return Moment(checkpoint.step, checkpoint.metrics, labels, weights, block, head, continuation)
 
 
 def spell_text() -> str:
@@ -216,7 +235,7 @@ def predictions_of_a_text() -> int:
 
 
 def ten_stories_by_heart() -> str:
-    """How low the loss can fall on ten stories: "below" the floor of the grammar, or "to" it.
+    """Whether the loss on ten stories can fall "below" the floor of the grammar, or only "to" it.
 
     Whoever knows them by heart needs no more than to be told which of the ten it is.
     """

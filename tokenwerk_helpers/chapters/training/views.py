@@ -1,9 +1,9 @@
 """Live views of 11_training."""
 
 import numpy as np
-import torch
+from matplotlib.axes import Axes
 
-from ... import model, sampling, training
+from ... import model, training
 from ...language import ReaderMistake, _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
@@ -13,22 +13,24 @@ from ...live.figure import LiveFigure, Texts
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, percent_label
 from ...live.running import Runner
-from ...pretrained import load_checkpoints
-from ...trace import trace
+from ...pretrained import Checkpoint, load_checkpoints
 from ..reading import Reading
 from .computation import (
     ABILITIES,
     CHANGES,
     NEXT,
+    STEPS,
     Circuit,
     Curve,
     Head,
     Moment,
     Shifted,
-    begin,
     circuit,
     copying_heads,
+    moment,
+    new_training,
     rotated_spell_text,
+    shifted,
     spell_text,
 )
 
@@ -38,23 +40,19 @@ from .computation import (
 class Targets(Explorer):
     """A text as a training example: every position is a question, the next token its answer."""
 
-    def __init__(self, pretrained=None, text: str | None = None):
-        self.reading = Reading(pretrained)
-        text = text or "Eine Ente lacht."
+    def __init__(self):
+        self.reading = Reading()
         self.figure = LiveFigure(8.0, 1.5)
         self._draw()
         controls = {
-            "text": text_input(_("text"), text),
+            "text": text_input(_("text"), "Eine Ente lacht."),
             "position": int_slider(_("position"), 0, self.reading.context - 1, 2),
         }
         super().__init__(controls, [[self.figure]])
         self.follow_length("position", lambda result: len(result.inputs) - 1)
 
     def compute(self, text: str, position: int) -> Shifted:
-        self.reading.ids(text)  # refuses a text that is too long
-        batch = training.batch([training.framed(text, self.reading.tokenizer)])
-        inputs, targets = (self.reading.labels(row[0].tolist()) for row in batch)
-        return Shifted(inputs, targets, min(position, len(inputs) - 1))
+        return shifted(self.reading, text, position)
 
     def _draw(self) -> None:
         self.axes = axes = style.bare_axes(self.figure.figure)
@@ -108,11 +106,29 @@ class Targets(Explorer):
 # ---- training here ----
 
 
+def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
+    """Draw what a loss is to be compared with: blind guessing, the floor, the shipped model."""
+    soft = style.LIGHT.soft
+    axes.axhline(uniform, color=soft, linewidth=1, linestyle=(0, (1, 2)))
+    axes.axhline(floor, color=soft, linewidth=1, linestyle=(0, (4, 2)))
+    small = {"fontsize": style.SMALL_SIZE, "color": soft, "ha": "right"}
+    axes.text(STEPS - 4, uniform + 0.05, _("blind guessing: ln V"), va="bottom", **small)
+    axes.text(STEPS - 4, floor - 0.12, _("floor of the grammar"), va="top", **small)
+    shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= STEPS))
+    look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
+    axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
+
+
+def stories_in_words(count: int) -> str:
+    """How many stories a training reads, in words; 0 stands for always new ones."""
+    return _("{count} stories").format(count=count) if count else _("always new stories")
+
+
 class LiveTraining(Explorer):
     """Train a small decoder in this page: watch its loss and what it writes, stop it, go on."""
 
-    def __init__(self, pretrained=None):
-        self.reading = Reading(pretrained)
+    def __init__(self):
+        self.reading = Reading()
         # Of ordinary stories, as the curve is: those held out cost a little more.
         self.floor = self.reading.pretrained.about.get("validation", {}).get("floor", 0.0)
         self.uniform = float(np.log(len(self.reading.tokenizer)))
@@ -138,8 +154,8 @@ class LiveTraining(Explorer):
         settings = {"stories": stories, "rate": rate}
         if settings != self._settings:  # other settings begin anew; the same ones go on
             self._settings = settings
-            self.training = begin(stories, rate, self.reading.tokenizer)
-            self.curve = Curve()
+            self.training = new_training(stories, rate, self.reading.tokenizer)
+            self.curve = Curve(stories, rate)
             self.runner.stop()  # last, since what ends shows the curve
         return self.curve
 
@@ -157,20 +173,11 @@ class LiveTraining(Explorer):
             self.caption.value = _("Training begins …")
 
     def _draw(self) -> None:
-        axes = self.figure.figure.add_subplot(xlim=(0, 600), ylim=(0, 8.5))
+        axes = self.figure.figure.add_subplot(xlim=(0, STEPS), ylim=(0, 8.5))
         axes.set_title(" ")  # room for the line that names the settings
         axes.set(xlabel=_("training step"), ylabel=_("loss (nats per token)"))
         axes.grid(True)
-        axes.axhline(self.uniform, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (1, 2)))
-        axes.axhline(self.floor, color=style.LIGHT.soft, linewidth=1, linestyle=(0, (4, 2)))
-        small = {"fontsize": style.SMALL_SIZE, "color": style.LIGHT.soft, "ha": "right", "va": "bottom"}
-        axes.text(596, self.uniform + 0.05, _("blind guessing: ln V"), **small)
-        axes.text(596, self.floor - 0.12, _("floor of the grammar"), **small | {"va": "top"})
-        shipped = [(c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= 600]
-        axes.plot(
-            *zip(*shipped), color=style.LIGHT.soft, marker="s", markersize=3, linewidth=0.8,
-            label=_("the shipped model then (D = 64)"),
-        )  # fmt: skip
+        draw_landmarks(axes, self.uniform, self.floor)
         (self.train,) = axes.plot([], [], color=style.ACCENTS["first"], linewidth=1.2, label=_("training"))
         (self.validation,) = axes.plot(
             [], [], color=style.LIGHT.ink, marker="o", markersize=4, label=_("unseen stories")
@@ -180,11 +187,8 @@ class LiveTraining(Explorer):
         self.figure.moving(self.train, self.validation, self.title)
 
     def show(self, result: Curve) -> None:
-        self.title.set_text(
-            _("learning rate {rate}, {stories}").format(
-                rate=f"{self.controls['rate'].value:g}", stories=self._stories()
-            )
-        )
+        title = _("learning rate {rate}, {stories}")
+        self.title.set_text(title.format(rate=f"{result.rate:g}", stories=stories_in_words(result.stories)))
         self.train.set_data(result.steps, result.train)
         self.validation.set_data(result.validation_steps, result.validation)
         self.figure.refresh()
@@ -195,7 +199,7 @@ class LiveTraining(Explorer):
                 "Not trained yet, learning rate {rate}, {stories}. Guessing blindly costs "
                 "ln {V} = {uniform}. Press “train”."
             ).format(
-                rate=f"{self.controls['rate'].value:g}", stories=self._stories(),
+                rate=f"{result.rate:g}", stories=stories_in_words(result.stories),
                 V=len(self.reading.tokenizer), uniform=number(self.uniform),
             )  # fmt: skip
         text = _("Step {step}: training loss {loss}.").format(
@@ -211,16 +215,9 @@ class LiveTraining(Explorer):
             )
         return text
 
-    def sample(self, count: int = 18) -> str:
-        """What the model writes by now, always the most probable token."""
-        ids = [self.reading.tokenizer.start]
-        end = self.reading.tokenizer.end
-        steps = sampling.generate(self.training.model, ids, count, temperature=0, eos=end)
-        return self.reading.tokenizer.decode(step.id for step in steps if step.id != end)
-
-    def _stories(self) -> str:
-        stories = self.controls["stories"].value
-        return _("{count} stories").format(count=stories) if stories else _("always new stories")
+    def sample(self) -> str:
+        """What the model writes now if it always takes the most probable token."""
+        return self.reading.continuation("", 18, self.training.model)
 
     def _follow(self, progress: training.Progress) -> None:
         self.curve.add(progress)
@@ -248,10 +245,10 @@ class LiveTraining(Explorer):
 
 
 class Scrubber(Explorer):
-    """One slider over the stored checkpoints moves loss, abilities, an attention map and a text together."""
+    """Move through the stored checkpoints: loss, abilities, an attention map and a text move together."""
 
-    def __init__(self, pretrained=None, checkpoints=None):
-        self.reading = Reading(pretrained)
+    def __init__(self, checkpoints: list[Checkpoint] | None = None):
+        self.reading = Reading()
         self.checkpoints = checkpoints or list(load_checkpoints())
         steps = [checkpoint.step for checkpoint in self.checkpoints]
         self.figure = LiveFigure(4.6, 3.6)
@@ -261,25 +258,19 @@ class Scrubber(Explorer):
             column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
             masked_words=_("“{row}” must not look at “{column}”: it comes later"),
         )  # fmt: skip
-        about = self.reading.pretrained.about.get("heads", {}).get("induction", {})
+        block, head = self.reading.known_head("induction")
         config = self.reading.model.config
         controls = {
             "step": selection_slider(_("training step"), steps, steps[-1]),
             "text": text_input(_("text"), spell_text()),
-            "block": int_slider(_("block"), 1, config.blocks, about.get("block", 1) + 1),
-            "head": int_slider(_("head"), 1, config.heads, about.get("head", 0) + 1),
+            "block": int_slider(_("block"), 1, config.blocks, block + 1),
+            "head": int_slider(_("head"), 1, config.heads, head + 1),
         }
         super().__init__(controls, [[self.figure, self.matrix]])
 
     def compute(self, step: int, text: str, block: int, head: int) -> Moment:
         checkpoint = next(c for c in self.checkpoints if c.step == step)
-        ids = self.reading.ids(text)
-        seen = trace(checkpoint.model, torch.tensor([ids]))
-        weights = seen[f"blocks.{block - 1}.attn.weights"][0, head - 1].numpy()  # (T, T)
-        tokenizer = self.reading.tokenizer
-        new = [s.id for s in sampling.generate(checkpoint.model, ids, 6, temperature=0, eos=tokenizer.end)]
-        continuation = tokenizer.decode(id for id in new if id != tokenizer.end)
-        return Moment(step, checkpoint.metrics, self.reading.labels(ids), weights, block, head, continuation)
+        return moment(self.reading, checkpoint, text, block, head)
 
     def _draw(self, steps: list[int]) -> None:
         loss, ability = self.figure.figure.subplots(2, 1, sharex=True)
@@ -291,14 +282,8 @@ class Scrubber(Explorer):
         names = {"pronoun": _("pronoun"), "giver": _("name"), "copy": _("copying")}
         colours = (style.ACCENTS[name] for name in ("first", "second", "third"))
         for name, colour, marker in zip(ABILITIES, colours, "osD"):
-            ability.plot(
-                places,
-                [m[name] for m in metrics],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                label=names[name],
-            )
+            right = [m[name] for m in metrics]
+            ability.plot(places, right, color=colour, marker=marker, markersize=4, label=names[name])
         ability.set(ylim=(-0.05, 1.05), ylabel=_("right"), xlabel=_("training step"))
         ability.set_xticks(places, labels=[str(step) for step in steps], rotation=45, ha="right")
         ability.legend(loc="lower right", bbox_to_anchor=(0.96, 0.0))
