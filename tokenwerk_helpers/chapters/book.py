@@ -26,6 +26,7 @@ CHAPTERS = {
     "04_self_attention": Chapter(lambda: _("Self-attention"), ("attention",)),
     "05_causal_mask": Chapter(lambda: _("The causal mask"), ("attention", "mask")),
     "06_block": Chapter(lambda: _("The block"), ("block", "norm1", "attention", "norm2", "mlp", "residual")),
+    "06b_norm_placement": Chapter(lambda: _("Where the norm sits"), ("block", "norm1", "norm2", "residual")),
     "07_embeddings": Chapter(lambda: _("Embeddings and positions"), ("ids", "embedding")),
     "08_decoder": Chapter(lambda: _("The whole decoder"), ("all",)),
     "09_parameter_counting": Chapter(

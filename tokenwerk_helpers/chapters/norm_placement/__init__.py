@@ -1,4 +1,4 @@
-"""06_block (where the norm sits): what its notebook uses."""
+"""06b_norm_placement: what its notebook uses."""
 
-from .questions import guess_deep, guess_no_norm
-from .views import GradientsAtStart, PlacementTraining, placements
+from .questions import guess_deep, guess_no_norm, guess_vanishing
+from .views import GradientsAtStart, InsideTheBlocks, PlacementTraining, placements

@@ -1,4 +1,4 @@
-"""What 06_block (where the norm sits) computes: settings in, arrays out."""
+"""What 06b_norm_placement computes: settings in, arrays out."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -202,21 +202,91 @@ def alikeness(x: Tensor) -> float:
     return cosines[:, ~torch.eye(T, dtype=torch.bool)].mean().item()
 
 
-def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
-    """Train for so many steps, at most STEPS, then look into the model on pieces drawn for this alone."""
-    model = fresh_model(run.norm, run.blocks, seed=seed)
-    for _loss in islice(_training(model, run, seed), steps):
-        pass
-    model.zero_grad()
+def look(model: Decoder, run: Run, seed: int = 0) -> Inside:
+    """Look into the model on pieces drawn for this alone; its gradients are gone afterwards."""
+    cut = run.cut(model)
     inputs, targets = next(batches(seed + 2))
-    with running_with(model, run.cut(model)):
+    model.zero_grad()
+    with torch.enable_grad(), running_with(model, cut):
         loss_of(model, inputs, targets).backward()
-    seen = trace(model, inputs, replace=run.cut(model))
     gradients = {
         name: [block.get_submodule(part).weight.grad.norm().item() for block in model.blocks]
         for name, part in TABLES.items()
     }
+    model.zero_grad()
+    seen = trace(model, inputs, replace=cut)
     return Inside([alikeness(seen[f"blocks.{i}"]) for i in range(run.blocks)], gradients)
+
+
+def looks_along(run: Run, seed: int = 0) -> Iterator[tuple[int, Inside | None]]:
+    """Train up to the last of LOOKS and yield the steps made so far, with a look inside where one is due."""
+    model = fresh_model(run.norm, run.blocks, seed=seed)
+    yield 0, look(model, run, seed)
+    for step, _loss in zip(range(1, LOOKS[-1] + 1), _training(model, run, seed)):
+        yield step, look(model, run, seed) if step in LOOKS else None
+
+
+def look_inside(run: Run, steps: int, seed: int = 0) -> Inside:
+    """Train for so many steps, at most STEPS, then look into the model."""
+    model = fresh_model(run.norm, run.blocks, seed=seed)
+    for _loss in islice(_training(model, run, seed), steps):
+        pass
+    return look(model, run, seed)
+
+
+LOOKS = (0, 5, 10, 20, 40, 60)  # after so many steps
+LOOK_DEPTHS, LOOK_SEEDS, OWN_SEED = (6, 12), (0, 1, 2), 3
+INSIDES = WEIGHTS / "norm_placement_inside.json"
+
+
+def arrangements(blocks: int) -> dict[str, Run]:
+    """What is looked into at one depth: each placement, and "cut", pre-norm without direct paths."""
+    runs = {norm: Run(norm, blocks, RATES[0]) for norm in NORM_PLACEMENTS}
+    return runs | {"cut": Run("pre", blocks, RATES[0], residual=False)}
+
+
+@cache
+def recorded_insides() -> dict[tuple[int, str, int], dict[int, Inside]]:
+    """The recorded looks: (blocks, arrangement, seed) -> steps -> Inside."""
+    content = json.loads(INSIDES.read_text(encoding="utf-8"))
+    return {
+        (entry["blocks"], entry["arrangement"], entry["seed"]): {
+            int(step): Inside(**inside) for step, inside in entry["looks"].items()
+        }
+        for entry in content
+    }
+
+
+@dataclass(frozen=True)
+class Looks:
+    """One arrangement after so many steps, from every recorded seed, and the others beside it.
+
+    alike: by arrangement  # (S, L); gradients: by table of TABLES, of the chosen arrangement  # (S, L)
+    """
+
+    blocks: int
+    arrangement: str
+    steps: int
+    alike: Mapping[str, np.ndarray]
+    gradients: Mapping[str, np.ndarray]
+
+
+def geometric_mean(lengths: np.ndarray) -> np.ndarray:
+    """The mean over the seeds on a logarithmic scale: (S, L) -> (L,)."""
+    return np.exp(np.log(lengths).mean(axis=0))
+
+
+def recorded_looks(blocks: int, arrangement: str, steps: int) -> Looks:
+    """What was recorded at this depth, for this arrangement, after these steps."""
+    found = recorded_insides()
+
+    def all_seeds(name: str) -> list[Inside]:
+        return [found[blocks, name, seed][steps] for seed in LOOK_SEEDS]
+
+    alike = {name: np.array([one.alike for one in all_seeds(name)]) for name in arrangements(blocks)}
+    chosen = all_seeds(arrangement)
+    gradients = {table: np.array([one.gradients[table] for one in chosen]) for table in TABLES}
+    return Looks(blocks, arrangement, steps, alike, gradients)
 
 
 # ---- the recording ----

@@ -1,9 +1,9 @@
-"""Questions of 06_block on where the norm sits: each with its truth and an answer for whatever is said."""
+"""Questions of 06b_norm_placement: each with its truth and an answer for whatever is said."""
 
 from ...language import _
 from ...live.feedback import gradients
 from ...live.question import Choice, Option
-from .computation import gradient_beside_post_norm, who_learns
+from .computation import LOOKS, geometric_mean, gradient_beside_post_norm, recorded_looks, who_learns
 
 
 @gradients()
@@ -61,5 +61,45 @@ def guess_deep() -> Choice:
                 _("Right, as recorded below. But look at 2 blocks too before you judge post-norm."),
             ),
             Option(["post"], _("Only post-norm"), compare),
+        ],
+    )
+
+
+@gradients()
+def gradient_that_vanishes() -> list[str]:
+    """Which tables of the last of 6 blocks have lost their gradient after some steps without direct paths."""
+    looks = recorded_looks(6, "cut", LOOKS[-1])
+    return [table for table, lengths in looks.gradients.items() if geometric_mean(lengths)[-1] < 1e-3]
+
+
+def guess_vanishing() -> Choice:
+    """Which tables get no gradient once all positions are alike."""
+    return Choice(
+        _(
+            "6 blocks with pre-norm, but without their direct paths. After 60 steps the lists of all "
+            "positions are almost the same. Which tables of the last block get hardly any gradient?"
+        ),
+        truth=gradient_that_vanishes,
+        options=[
+            Option(
+                [],
+                _("none of them: the norms keep every gradient alive"),
+                _("They do that for one of the three. What can attention still tell apart?"),
+            ),
+            Option(
+                ["W_Q", "W_K"],
+                _("W_Q and W_K"),
+                _(
+                    "Right: if all values are the same, it does not matter who is looked at, and so "
+                    "nothing is to be learned about looking."
+                ),
+            ),
+            Option(
+                ["W_Q", "W_K", "W2"],
+                _("W_Q, W_K and W₂"),
+                _(
+                    "The MLP computes at each position by itself. Does it matter that its neighbour is the same?"
+                ),
+            ),
         ],
     )

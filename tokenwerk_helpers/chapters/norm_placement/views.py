@@ -1,8 +1,10 @@
-"""Live views of 06_block (where the norm sits)."""
+"""Live views of 06b_norm_placement."""
 
 from typing import ClassVar
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from ...language import _, ngettext
 from ...live import style
@@ -19,16 +21,27 @@ from .computation import (
     EVERY,
     GRADIENT_DEPTHS,
     LAST,
+    LOOK_DEPTHS,
+    LOOK_SEEDS,
+    LOOKS,
+    OWN_SEED,
     RATES,
     STEPS,
+    TABLES,
     AtStart,
+    Inside,
+    Looks,
     Trainings,
+    arrangements,
     at_start,
     averaged,
     final_loss,
     frequency_loss,
+    geometric_mean,
     has_learned,
+    looks_along,
     middles,
+    recorded_looks,
     recorded_trainings,
     runs_at,
     train,
@@ -53,6 +66,16 @@ def placement_labels() -> dict[str, str]:
         "pre": _("pre-norm: before each part"),
         "post": _("post-norm: after each sum"),
         "none": _("no norm"),
+    }
+
+
+def arrangement_names() -> dict[str, str]:
+    """The placements of the norm, and pre-norm without direct paths."""
+    return {
+        "pre": _("pre-norm"),
+        "post": _("post-norm"),
+        "none": _("no norm"),
+        "cut": _("pre-norm without direct paths"),
     }
 
 
@@ -110,19 +133,10 @@ class GradientsAtStart(Explorer):
                 markersize=5,
                 label=label,
             )[0]
-            for norm, label in self._names().items()
+            for norm, label in arrangement_names().items()
         }
         axes.legend(loc="upper right", ncols=4)
         self.figure.moving(*self.lines.values())
-
-    @staticmethod
-    def _names() -> dict[str, str]:
-        return {
-            "pre": _("pre-norm"),
-            "post": _("post-norm"),
-            "none": _("no norm"),
-            "cut": _("pre-norm without direct paths"),
-        }
 
     def show(self, result: AtStart) -> None:
         limits = self.LIMITS[result.initialization]
@@ -296,3 +310,175 @@ class PlacementTraining(Explorer):
         return _("Hardly better or no better than counting words: {names}.").format(
             names=names if stuck[1:] else stuck[0]
         )
+
+
+# ---- a look inside ----
+
+TABLE_COLOURS = dict(zip(TABLES, (style.ACCENTS[name] for name in ("first", "second", "third"))))
+FAINTEST, STRONGEST = 1e-9, 1e1  # of the gradients; what lies beyond sits on the edge
+
+
+def table_names() -> dict[str, str]:
+    """The tables whose gradients are shown, as formulas write them."""
+    return {"W_Q": "W_Q", "W_K": "W_K", "W2": "W₂"}
+
+
+class InsideTheBlocks(Explorer):
+    """How alike the positions become from block to block, and which tables still get a gradient."""
+
+    def __init__(self):
+        self.figure = LiveFigure(8.8, 3.6)
+        self.own: dict[int, Inside] = {}
+        self.made = 0  # steps of the reader's own run
+        self.runner = Runner(self._follow, self._ended, self.tell)
+        self._draw()
+        names = arrangement_names()
+        controls = {
+            "blocks": dropdown(_("number of blocks"), [(str(n), n) for n in LOOK_DEPTHS], LOOK_DEPTHS[0]),
+            "arrangement": dropdown(_("arrangement"), [(names[name], name) for name in names], "cut"),
+            "steps": selection_slider(_("training steps"), LOOKS, LOOKS[-1]),
+        }
+        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
+        super().__init__(controls, [[self.figure]], [self.start, self.stop])
+        self.start.on_click(self.guarded(lambda _button: self.train()))
+        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
+        self.stop.disabled = True
+
+    compute = staticmethod(recorded_looks)
+
+    # ---- drawn ----
+
+    def _draw(self) -> None:
+        self.left, self.right = self.figure.figure.subplots(1, 2)
+        self._draw_likeness()
+        self._draw_gradients()
+        for axes in (self.left, self.right):
+            axes.set_xlabel(_("block (1 = near the input)"))
+            axes.grid(True)
+        self.blocks = 0
+
+    def _draw_likeness(self) -> None:
+        self.left.set(ylim=(-0.05, 1.05), title=_("how alike the positions are (mean cosine)"))
+        self.means = {
+            name: self.left.plot([], [], color=COLOUR[name], linestyle=DASHES[name], label=label)[0]
+            for name, label in arrangement_names().items()
+        }
+        self.single = self._single(self.left, style.LIGHT.soft)
+        (self.own_alike,) = self.left.plot([], [], "o", color=style.LIGHT.ink, markersize=4, zorder=4)
+        self.left.legend(loc="lower right")
+        self.figure.moving(*self.means.values(), *self.single, self.own_alike)
+
+    def _draw_gradients(self) -> None:
+        self.right.set_title(_("length of the gradient"))
+        style.log_axis(self.right.yaxis)
+        self.right.set_ylim(FAINTEST, STRONGEST)
+        self.tables, self.singles, self.own_gradients = {}, {}, {}
+        for table, colour in TABLE_COLOURS.items():
+            (self.tables[table],) = self.right.plot(
+                [], [], color=colour, marker="o", markersize=3, label=table_names()[table]
+            )
+            self.singles[table] = self._single(self.right, colour)
+            (self.own_gradients[table],) = self.right.plot(
+                [], [], "o", color=style.LIGHT.ink, markersize=4, zorder=4
+            )
+            self.figure.moving(self.tables[table], *self.singles[table], self.own_gradients[table])
+        self.right.legend(loc="lower left", ncols=3)
+
+    @staticmethod
+    def _single(axes: Axes, colour: str) -> list[Line2D]:
+        """A thin line for each seed."""
+        return [axes.plot([], [], color=colour, linewidth=0.7)[0] for _seed in LOOK_SEEDS]
+
+    # ---- shown ----
+
+    def update(self) -> None:
+        """Show another moment; with another arrangement or depth the reader's own run ends."""
+        wanted = self.controls["blocks"].value, self.controls["arrangement"].value
+        if self.result is not None and wanted != (self.result.blocks, self.result.arrangement):
+            self._forget()
+        super().update()
+
+    def reset(self) -> None:
+        """Put every control back to where it began, and take the reader's own run away."""
+        self._forget()
+        super().reset()
+
+    def _forget(self) -> None:
+        self.runner.stop()
+        self.own, self.made = {}, 0
+
+    def show(self, result: Looks) -> None:
+        places = np.arange(1, result.blocks + 1)
+        for name, line in self.means.items():
+            line.set_data(places, result.alike[name].mean(axis=0))
+            line.set_linewidth(3.2 if name == result.arrangement else 1.2)
+        for line, alike in zip(self.single, result.alike[result.arrangement]):
+            line.set_data(places, alike)
+        for table, line in self.tables.items():
+            lengths = np.clip(result.gradients[table], FAINTEST, STRONGEST)  # (S, L)
+            line.set_data(places, geometric_mean(lengths))
+            for single, of_seed in zip(self.singles[table], lengths):
+                single.set_data(places, of_seed)
+        self._show_own(result)
+        if self.blocks != result.blocks:
+            self.blocks = result.blocks
+            for axes in (self.left, self.right):
+                axes.set(xlim=(0.7, result.blocks + 0.3), xticks=places)
+            self.figure.redraw()
+        else:
+            self.figure.refresh()
+
+    def _show_own(self, result: Looks) -> None:
+        inside = self.own.get(result.steps)
+        places = np.arange(1, result.blocks + 1) if inside else []
+        self.own_alike.set_data(places, inside.alike if inside else [])
+        for table, line in self.own_gradients.items():
+            lengths = np.clip(inside.gradients[table], FAINTEST, STRONGEST) if inside else []
+            line.set_data(places, lengths)
+
+    # ---- the reader's own run, from a start that was not recorded ----
+
+    def train(self) -> None:
+        """Begin a short training of the chosen arrangement; the page stays usable, and Stop ends it."""
+        shown = self.result
+        self.runner.start(looks_along(arrangements(shown.blocks)[shown.arrangement], OWN_SEED))
+        self.own, self.made = {}, 0
+        self.settle()
+        self.start.disabled, self.stop.disabled = True, False
+
+    def _follow(self, made: tuple[int, Inside | None]) -> None:
+        self.made, inside = made
+        if inside:
+            self.own[self.made] = inside
+            self._show_own(self.result)
+            self.figure.refresh()
+        self.say(self.sentence(self.result))
+
+    def _ended(self) -> None:
+        self.start.disabled, self.stop.disabled = False, True
+
+    def close(self) -> None:
+        """End the training and let go of the widgets."""
+        self.runner.stop()
+        super().close()
+
+    # ---- words ----
+
+    def sentence(self, result: Looks) -> str:
+        alike = result.alike[result.arrangement].mean(axis=0)
+        last = {table: geometric_mean(lengths)[-1] for table, lengths in result.gradients.items()}
+        text = _(
+            "{name}, {blocks} blocks, after {steps} steps: the mean cosine between positions is {first} "
+            "after block 1 and {end} after block {blocks}. The gradient in the last block is {W_Q} long for "
+            "W_Q, {W_K} for W_K and {W2} for W₂. (Means over {seeds} starts; the thin lines are the single ones.)"
+        ).format(
+            name=arrangement_names()[result.arrangement], blocks=result.blocks, steps=result.steps,
+            first=number(alike[0]), end=number(alike[-1], 3), seeds=len(LOOK_SEEDS),
+            **{table: magnitude(length) for table, length in last.items()},
+        )  # fmt: skip
+        if self.made or self.own:
+            text += "\n" + _(
+                "Your own start: step {step} of {steps}; its points appear where a step is shown."
+            )
+            text = text.format(step=self.made, steps=LOOKS[-1])
+        return text
