@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", help="of the notebook: the next number and a topic, e.g. 12_topic")
     parser.add_argument("--title", help="its German name; the topic, if none is given")
     given = parser.parse_args(arguments)
-    name, number = given.name, f"{len(CHAPTERS):02}"
+    name, number = given.name, f"{int(list(CHAPTERS)[-1][:2]) + 1:02}"
     if not re.fullmatch(rf"{number}(_[a-z][a-z0-9]*)+", name):
         parser.error(f"the next page is called {number}_ and a topic in small letters, not {name!r}")
     if (PACKAGE / "chapters" / name[3:]).exists():
