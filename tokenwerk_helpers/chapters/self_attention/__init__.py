@@ -2,7 +2,14 @@
 
 from .computation import POSITION_EMBEDDINGS, SENTENCE, TOKEN_EMBEDDINGS, TOKEN_IDS, projections
 from .exercises import check_attention
-from .questions import guess_pronoun, guess_row_sum, guess_shift, guess_spread, guess_transpose
+from .questions import (
+    guess_empty_query,
+    guess_pronoun,
+    guess_row_sum,
+    guess_shift,
+    guess_spread,
+    guess_transpose,
+)
 from .views import FiveSteps, Heads, SplitHeads, WhyScale
 
 __all__ = [
@@ -15,6 +22,7 @@ __all__ = [
     "SplitHeads",
     "WhyScale",
     "check_attention",
+    "guess_empty_query",
     "guess_pronoun",
     "guess_row_sum",
     "guess_shift",

@@ -240,16 +240,16 @@ class SoftmaxOfThree(Explorer):
 
     def _draw(self) -> None:
         before, after = self.figure.figure.subplots(1, 2)
-        names = ["1", "2", "3"]
+        first, second = ["z₁", "z₂", "z₃"], ["p₁", "p₂", "p₃"]
         self.numbers = LabelledBars(
             self.figure, before, 3, 0.6, gap=0.25, fontsize=style.TEXT_SIZE, color=style.LIGHT.soft,
-            tick_label=names,
+            tick_label=first,
         )  # fmt: skip
         before.set(ylim=(-10, 10), yticks=range(-8, 9, 4), title=_("before: three numbers z"))
         before.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
         self.shares = LabelledBars(
             self.figure, after, 3, 0.6, gap=0.02, fontsize=style.TEXT_SIZE, color=style.ROLES["head"],
-            tick_label=names,
+            tick_label=second,
         )  # fmt: skip
         ends = (0, 0.25, 0.5, 0.75, 1)
         after.set(ylim=(0, 1.14), title=_("after: shares p"))
