@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..chapters.book import CHAPTERS, title
 from ..language import set_language
-from . import messages, refresh
+from . import messages, minutes, refresh
 from .refresh import NOTEBOOKS, canonical, unused_id, write
 
 PACKAGE = Path(__file__).parents[1]
@@ -88,7 +88,7 @@ def tell_the_pages(name: str, heading: str) -> None:
     link = f"[{name[:2]} · {heading}]({name}.ipynb)"
     start = NOTEBOOKS / f"{next(iter(CHAPTERS))}.ipynb"
     last = NOTEBOOKS / f"{list(CHAPTERS)[-1]}.ipynb"
-    row = rf"\g<0>| {link} | was du dort tust | 20 |\n"
+    row = rf"\g<0>| {link} | was du dort tust | {minutes.rounded(NOTEBOOKS / f'{name}.ipynb')} |\n"
     edit(start, {r"(?m)^\| \[\d\d · [^\n]*\n(?!\|)": row})
     overview = re.escape("[Übersicht](00_start.ipynb)")
     edit(last, {rf" · {overview}\Z": rf"\g<0> · {link[:-1].replace(']', ' →]', 1)})",
