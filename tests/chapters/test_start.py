@@ -139,7 +139,9 @@ def test_the_map_leads_to_every_chapter_by_its_name(prose):
 
 def test_the_map_gives_the_minutes_that_a_page_takes(prose):
     """As estimated from its words, questions, views and exercises; an author may differ by five."""
-    said = dict(re.findall(r"^\| \[\d\d\w? · .*\]\((\w+)\.ipynb\) \| .*\| (\d+) \|$", prose, flags=re.MULTILINE))
+    said = dict(
+        re.findall(r"^\| \[\d\d\w? · .*\]\((\w+)\.ipynb\) \| .*\| (\d+) \|$", prose, flags=re.MULTILINE)
+    )
     assert len(said) == len(book.CHAPTERS) - 1
     taken = {page: minutes.minutes(NOTEBOOK.parent / f"{page}.ipynb") for page in said}
     assert {page: taken[page] for page in said if abs(taken[page] - int(said[page])) > 5} == {}

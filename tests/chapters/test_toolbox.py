@@ -100,6 +100,20 @@ def test_the_sentence_names_the_row_s_sum_and_the_columns_still_missing():
     assert "Das ist y" in view.caption.value and view.out.values[0, :, 0].tolist() == [1, 5]
 
 
+def test_a_click_chooses_the_row_or_the_column():
+    view = views.MatrixTimesList()
+
+    def click(matrix, row, column):
+        matrix._hear(None, {"click": [0, row, column]}, [])
+        return view.controls["which"].value
+
+    assert click(view.matrix, 1, 2) == 2 == click(view.list, 0, 0) and view.matrix.selected == 1
+    assert click(view.out, 0, 0) == 1
+    view.set(by_rows=False)
+    assert click(view.parts, 0, 2) == 3 and view.parts.allowed.all()
+    assert click(view.list, 1, 0) == 2 == click(view.out, 0, 0)
+
+
 def test_comparing_each_row_with_each_gives_a_square_and_a_sum_takes_an_axis():
     assert computation.shape_of_all_comparisons(5, 3) == (5, 5)
     assert computation.shape_of_row_sums(2, 3) == (2,)

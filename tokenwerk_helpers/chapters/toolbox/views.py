@@ -150,7 +150,9 @@ class MatrixTimesList(Explorer):
         look = {"kind": "diverging", "limits": (-12.0, 12.0), "digits": 1, "legend": False, "cell_size": 56}
         self.matrix = MatrixView(np.array(MATRIX), titles=["W"], **look)
         self.list = MatrixView(np.zeros((columns, 1)), columns=["·"], titles=["x"], **look)
-        self.parts = MatrixView(np.zeros((rows, columns)), titles=[_("products")], **look)
+        self.parts = MatrixView(
+            np.zeros((rows, columns)), titles=[_("products")], masked_words=_("not added yet"), **look
+        )
         self.out = MatrixView(np.zeros((rows, 1)), columns=["·"], titles=[_("sums: y")], **look)
         controls = {
             "x1": slider(component("x", 1), -4, 4, 2, 0.5),
@@ -159,10 +161,22 @@ class MatrixTimesList(Explorer):
             "by_rows": dropdown(_("read"), [(_("row by row"), True), (_("column by column"), False)], True),
             "which": int_slider(_("row or column"), 1, columns, 1),
         }
+        for view, width in ((self.matrix, 260), (self.list, 130), (self.parts, 260), (self.out, 150)):
+            view.layout.width = f"{width}px"  # all four in one row
         super().__init__(controls, [[self.matrix, self.list, self.parts, self.out]])
         self.follow_length("which", lambda result: result.W.shape[0 if result.by_rows else 1])
+        for view in (self.matrix, self.parts):
+            view.on_click(self.guarded(lambda _panel, row, column: self._look_at(row, column)))
+        self.list.on_click(self.guarded(lambda _panel, row, _column: self._look_at(None, row)))
+        self.out.on_click(self.guarded(lambda _panel, row, _column: self._look_at(row, None)))
 
     compute = staticmethod(product)
+
+    def _look_at(self, row: int | None, column: int | None) -> None:
+        """Choose the row, or the column, that was clicked, counted from 0."""
+        place = row if self.controls["by_rows"].value else column
+        if place is not None:
+            self.controls["which"].value = place + 1
 
     def show(self, result: Product) -> None:
         row = result.which - 1 if result.by_rows else -1
@@ -170,7 +184,6 @@ class MatrixTimesList(Explorer):
         self.list.update(values=result.x[:, None], alt="x = " + vector(result.x))
         self.parts.update(
             values=result.parts, allowed=None if result.by_rows else result.taken, selected=row,
-            masked_legend="" if result.by_rows else _("not added yet"),
             alt=_("products: {rows}").format(rows=", ".join(map(vector, result.parts))),
         )  # fmt: skip
         self.out.update(values=result.y[:, None], selected=row, alt="y = " + vector(result.y))
