@@ -78,6 +78,7 @@ TERMS = {
         "Values": r"Values?\b",
         "Scores": r"Scores?\b",
         "Köpfe": "Köpfe|Kopf",
+        "Streuung": "[Ss]treu",
     },
     "05_causal_mask": {"Maske": "Maske|maskier", "Fenster": "Fenster", "Temperatur": "Temperatur"},
     "07_embeddings": {

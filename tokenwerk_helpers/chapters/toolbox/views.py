@@ -165,18 +165,15 @@ class MatrixTimesList(Explorer):
             view.layout.width = f"{width}px"  # all four in one row
         super().__init__(controls, [[self.matrix, self.list, self.parts, self.out]])
         self.follow_length("which", lambda result: result.W.shape[0 if result.by_rows else 1])
-        for view in (self.matrix, self.parts):
-            view.on_click(self.guarded(lambda _panel, row, column: self._look_at(row, column)))
-        self.list.on_click(self.guarded(lambda _panel, row, _column: self._look_at(None, row)))
-        self.out.on_click(self.guarded(lambda _panel, row, _column: self._look_at(row, None)))
+        for view in (self.matrix, self.parts, self.out):
+            view.observe(self.guarded(self._follow_row), "selected")
 
     compute = staticmethod(product)
 
-    def _look_at(self, row: int | None, column: int | None) -> None:
-        """Choose the row, or the column, that was clicked, counted from 0."""
-        place = row if self.controls["by_rows"].value else column
-        if place is not None:
-            self.controls["which"].value = place + 1
+    def _follow_row(self, change) -> None:
+        """Look at the row that was clicked; read by columns, rows have no say."""
+        if change.new >= 0 and not self._showing and self.controls["by_rows"].value:
+            self.controls["which"].value = change.new + 1
 
     def show(self, result: Product) -> None:
         row = result.which - 1 if result.by_rows else -1
