@@ -97,21 +97,26 @@ def test_a_page_points_out_the_terms_that_it_introduces():
 # ---- the toolbox ----
 
 
-def anchors() -> set[str]:
+def anchors() -> list[str]:
     """The headings of the toolbox as a link names them."""
-    return {
+    return [
         line.removeprefix("## ").replace(" ", "-")
         for cell in cells(TOOLBOX)
         if cell.cell_type == "markdown"
         for line in cell.source.splitlines()
         if line.startswith("## ")
-    }
+    ]
 
 
 def test_every_link_into_the_toolbox_leads_to_one_of_its_headings():
     links = {link for page in PAGES for passage in passages(page) for link in passage.links}
     led = {anchor for link in links for file, _, anchor in [link.partition("#")] if file == f"{TOOLBOX}.ipynb"} - {""}
-    assert led and led <= anchors() and set(TOOLS.values()) <= anchors()
+    assert led and led <= {*anchors()} and {*TOOLS.values()} <= {*anchors()}
+
+
+def test_the_toolbox_lists_its_tools_at_its_head():
+    """A link from another page that opens the toolbox may well end there."""
+    assert re.findall(r"\]\(#([^)]+)\)", cells(TOOLBOX)[0].source) == anchors()[:-1] and anchors()[-1] == "Zum-Merken"
 
 
 def test_a_page_links_to_each_tool_no_later_than_where_it_first_uses_it():
