@@ -15,6 +15,7 @@ HELD = [
     "tests/test_messages.py",
     "tests/notebooks/test_notebooks_read_as_a_book.py",
     "tests/notebooks/test_map_of_the_book.py",
+    "tests/notebooks/test_terms.py",
     "tests/notebooks/test_canonical_form.py",
     "tests/chapters/test_start.py",
     "-k",

@@ -67,6 +67,7 @@ TERMS = {
         "MLP": r"MLPs?\b",
         "GELU": "GELU",
         "ReLU": "ReLU",
+        "verdeckte Einheit": "verdeckten? Einheit",
         "kleinste Quadrate": "kleinsten? Quadrate",
         "Neuron": "Neuron",
         "Feed-Forward-Netz": "Feed-Forward",
@@ -83,6 +84,7 @@ TERMS = {
     "05_causal_mask": {"Maske": "Maske|maskier", "Fenster": "Fenster", "Temperatur": "Temperatur"},
     "07_embeddings": {
         "Byte-Pair-Encoding": r"Byte-Pair-Encoding|BPE\b",
+        "Byte": r"Bytes?\b",
         "Merge": r"Merges?\b",
         "Embedding": "Embedding",
         "Token-Tabelle": "Token-Tabelle",

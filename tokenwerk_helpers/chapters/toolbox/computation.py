@@ -175,7 +175,8 @@ def what_eval_changes() -> str:
     """What `eval()` changes in a dropout and a linear layer: "dropout", "gradients", "weights" or nothing."""
     layer, drop = nn.Linear(2, 2), nn.Dropout(0.5)
     before = layer.weight.detach().clone()
-    layer.eval(), drop.eval()
+    for module in (layer, drop):
+        module.eval()
     if not layer.weight.requires_grad:
         return "gradients"
     if not torch.equal(layer.weight, before):
