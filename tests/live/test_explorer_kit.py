@@ -267,6 +267,11 @@ def test_every_chapter_has_its_picture_and_a_sentence():
         you_are_here("99_nowhere")
 
 
+def test_the_sentence_names_the_page_and_what_comes_before_page_one_by_its_title_alone():
+    assert you_are_here("07_embeddings").alt.startswith("Du bist hier: Seite 7, Embeddings und Positionen. ")
+    assert you_are_here("00_toolbox").alt.startswith("Du bist hier: Handwerkszeug. ")
+
+
 def test_the_chapters_of_the_book_light_up_different_parts():
     pictures = {name: you_are_here(name).still().tobytes() for name in book.CHAPTERS}
     assert len(set(pictures.values())) >= len(pictures) - 1  # 00 and 08 both show the whole

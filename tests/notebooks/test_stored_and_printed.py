@@ -273,6 +273,16 @@ def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere():
         assert not re.search(r"\$|\\[a-z]", soup.main.get_text()), path.name
 
 
+def test_a_link_into_a_page_leads_to_one_of_its_headings():
+    book = Book()
+    printed = {path.with_suffix(".html").name: book.from_filename(str(path))[0] for path in NOTEBOOKS.glob("0*.ipynb")}
+    pages = {name: BeautifulSoup(html, "html.parser") for name, html in printed.items()}
+    led = {tag["href"] for page in pages.values() for tag in page.select("main a[href*='.html#']")}
+    assert led
+    for page, _, heading in (target.partition("#") for target in led):
+        assert pages[page].find(["h1", "h2", "h3"], id=heading), (page, heading)
+
+
 def test_a_formula_becomes_mathml_and_the_name_of_a_function_keeps_close_to_its_bracket():
     assert "<msub>" in mathml("a_1", "inline") and 'display="block"' in mathml("a", "block")
     assert 'rspace="0">softmax' in mathml(r"\operatorname{softmax}(x)", "inline")

@@ -20,6 +20,7 @@ class Chapter(NamedTuple):
 # One entry a page, by the notebook's name, in the order of reading.
 CHAPTERS = {
     "00_start": Chapter(lambda: _("The way in"), ("all",)),
+    "00_toolbox": Chapter(lambda: _("Toolbox"), ()),
     "01_residual": Chapter(lambda: _("Residual connection"), ("residual",)),
     "02_normalization": Chapter(lambda: _("Normalization"), ("norm1", "norm2", "final_norm")),
     "03_mlp": Chapter(lambda: _("The small network (MLP)"), ("mlp",)),
@@ -41,6 +42,14 @@ CHAPTERS = {
 def title(notebook: str) -> str:
     """The name of a chapter as the reader reads it."""
     return CHAPTERS[notebook].title()
+
+
+def place(notebook: str) -> str:
+    """A page as a sentence names it: "page 4, Self-attention"; before page 1, its name alone."""
+    number = int(notebook[:2])
+    if not number:
+        return title(notebook)
+    return _("page {number}, {title}").format(number=number, title=title(notebook))
 
 
 def labels() -> dict[str, str]:
@@ -68,12 +77,12 @@ class DecoderMap(LiveFigure):
 
     @style.building()
     def __init__(self, notebook: str):
+        # How many pages there are is not said: each new one would make what the others have stored untrue.
         alt = _(
-            "You are here: page {number}, {title}. The picture shows the decoder "
+            "You are here: {place}. The picture shows the decoder "
             "from the token ids on the left to the next token on the right."
         )
-        # How many pages there are is not said: each new one would make what the others have stored untrue.
-        super().__init__(9.0, 1.95, alt=alt.format(number=int(notebook[:2]), title=title(notebook)))
+        super().__init__(9.0, 1.95, alt=alt.format(place=place(notebook)))
         draw_decoder(self.figure, labels(), CHAPTERS[notebook].lit)
 
 

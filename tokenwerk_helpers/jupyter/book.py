@@ -4,6 +4,7 @@ python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/
 """
 
 import re
+from html import escape, unescape
 from pathlib import Path
 
 from jinja2 import pass_context
@@ -42,6 +43,11 @@ class Renderer(IPythonRenderer):
     def latex_environment(self, name: str, body: str) -> str:
         """Several lines of formulas."""
         return mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+
+    def heading(self, text: str, level: int, **_attributes) -> str:
+        """A heading that a link can lead to, by the name that JupyterLab gives it."""
+        name = unescape(re.sub(r"<[^>]*>", "", text)).strip().replace(" ", "-")
+        return f'<h{level} id="{escape(name)}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """A link; one to a notebook beside this one leads to its page."""

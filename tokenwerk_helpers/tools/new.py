@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..chapters.book import CHAPTERS, title
 from ..language import set_language
-from . import messages, refresh
+from . import messages, minutes, refresh
 from .refresh import NOTEBOOKS, canonical, unused_id, write
 
 PACKAGE = Path(__file__).parents[1]
@@ -88,7 +88,7 @@ def tell_the_pages(name: str, heading: str) -> None:
     link = f"[{name[:2]} · {heading}]({name}.ipynb)"
     start = NOTEBOOKS / f"{next(iter(CHAPTERS))}.ipynb"
     last = NOTEBOOKS / f"{list(CHAPTERS)[-1]}.ipynb"
-    row = rf"\g<0>| {link} | was du dort tust | 20 |\n"
+    row = rf"\g<0>| {link} | was du dort tust | {minutes.rounded(NOTEBOOKS / f'{name}.ipynb')} |\n"
     edit(start, {r"(?m)^\| \[\d\d · [^\n]*\n(?!\|)": row})
     overview = re.escape("[Übersicht](00_start.ipynb)")
     edit(last, {rf" · {overview}\Z": rf"\g<0> · {link[:-1].replace(']', ' →]', 1)})",
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", help="of the notebook: the next number and a topic, e.g. 12_topic")
     parser.add_argument("--title", help="its German name; the topic, if none is given")
     given = parser.parse_args(arguments)
-    name, number = given.name, f"{len(CHAPTERS):02}"
+    name, number = given.name, f"{int(list(CHAPTERS)[-1][:2]) + 1:02}"
     if not re.fullmatch(rf"{number}(_[a-z][a-z0-9]*)+", name):
         parser.error(f"the next page is called {number}_ and a topic in small letters, not {name!r}")
     if (PACKAGE / "chapters" / name[3:]).exists():

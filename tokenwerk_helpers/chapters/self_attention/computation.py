@@ -11,6 +11,18 @@ from torch import Tensor
 from ... import model
 from ..reading import Reading, example_story
 
+# ---- two tokens by hand ----
+
+
+def context_by_hand() -> list[list[float]]:
+    """The context of the page's two tokens with two numbers each."""
+    Q = torch.tensor([[1.0, 1.0], [0.0, 0.0]], dtype=torch.float64)  # (T, D)
+    K = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)  # (T, D)
+    V = torch.tensor([[10.0, 0.0], [0.0, 10.0]], dtype=torch.float64)  # (T, D)
+    context, _weights = model.attention(Q, K, V)
+    return context.tolist()
+
+
 # ---- the five steps on the sentence of the guide ----
 
 SENTENCE = ("Every", "␣moment", "␣is", "␣a", "␣beginning")

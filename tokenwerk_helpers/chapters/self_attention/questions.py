@@ -4,9 +4,14 @@ import math
 
 from ...language import _
 from ...live.feedback import floats
-from ...live.question import Choice, Mistake, NumberQuestion, Option
+from ...live.question import Choice, Mistake, NumberQuestion, Option, VectorQuestion
 from ...model import softmax
-from .computation import most_looked_at_before_the_pronoun, signs_of_a_shift, without_transpose
+from .computation import (
+    context_by_hand,
+    most_looked_at_before_the_pronoun,
+    signs_of_a_shift,
+    without_transpose,
+)
 
 
 def guess_row_sum() -> NumberQuestion:
@@ -18,6 +23,23 @@ def guess_row_sum() -> NumberQuestion:
         mistakes=[Mistake(100, _("In per cent, yes. As plain numbers?"))],
         otherwise=_("Softmax turns a row into shares. What do all shares together make?"),
         within=1e-3,
+    )
+
+
+def guess_empty_query() -> VectorQuestion:
+    """What a query of zeros brings back, in the example by hand."""
+    return VectorQuestion(
+        _("The query [0, 0], the values [10, 0] and [0, 10]: which context does the second token get?"),
+        truth=lambda: context_by_hand()[1],
+        right=_("Right: both scores are 0, both weights 0.5. Whoever asks for nothing gets the mean of all."),
+        wrong_length=_("Each value has two components. How many has a mixture of them?"),
+        mistakes=[
+            Mistake([0, 0], _("The scores are 0, yes. But e⁰ is 1: what does softmax make of [0, 0]?")),
+            Mistake([10, 10], _("That is the sum of the values. The weights of a row sum to 1.")),
+            Mistake([0.5, 0.5], _("Those are the weights. They still have to mix the values.")),
+        ],
+        otherwise=_("First the two scores, then softmax of them, then the mixture of the values."),
+        within=0.05,
     )
 
 
