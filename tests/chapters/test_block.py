@@ -1,7 +1,4 @@
-"""06_block: the two sums, the walk through a block, dropout, and where the norm sits."""
-
-import asyncio
-import time
+"""06_block: the two sums, the walk through a block, dropout."""
 
 import numpy as np
 import pytest
@@ -16,9 +13,7 @@ from tokenwerk_helpers.chapters.block import exercises as block_exercises
 from tokenwerk_helpers.chapters.block import questions as block_questions
 from tokenwerk_helpers.chapters.block import views as block_views
 from tokenwerk_helpers.chapters.book import part_labels
-from tokenwerk_helpers.chapters.norm_placement import computation as norm_placement_computation
 from tokenwerk_helpers.chapters.norm_placement import questions as norm_placement_questions
-from tokenwerk_helpers.chapters.norm_placement import views as norm_placement_views
 from tokenwerk_helpers.chapters.reading import Reading, example_story
 from tokenwerk_helpers.live import style
 from tokenwerk_helpers.live.block_diagram import BlockDiagram
@@ -27,7 +22,6 @@ from tokenwerk_helpers.live.numbers import number
 from tokenwerk_helpers.live.question import Choice, Question, VectorQuestion
 from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask
 from tokenwerk_helpers.pretrained import Pretrained
-from tokenwerk_helpers.tools import record_norm_placement
 
 TEXT = example_story()
 
@@ -242,293 +236,6 @@ def test_what_is_not_dropped_is_scaled_so_that_the_mean_stays():
     assert mean == pytest.approx(1, abs=0.1)
 
 
-# --- where the norm sits -------------------------------------------------------------------------------
-
-
-def test_all_placements_start_from_the_same_weights():
-    models = {norm: norm_placement_computation.fresh_model(norm, 3) for norm in ("pre", "post", "none")}
-    for name, weight in models["none"].named_parameters():
-        for other in ("pre", "post"):
-            assert torch.equal(models[other].get_parameter(name), weight), name
-    assert not torch.equal(
-        models["pre"].head.weight, norm_placement_computation.fresh_model("pre", 3, seed=1).head.weight
-    )
-
-
-def test_xavier_keeps_the_spread_and_small_draws_with_002():
-    up = norm_placement_computation.fresh_model("pre", 2).blocks[0].mlp.up.weight
-    assert up.std().item() == pytest.approx((2 / (64 + 256)) ** 0.5, rel=0.05)
-    small = norm_placement_computation.fresh_model("pre", 2, "small")
-    assert small.blocks[1].attn.q.weight.std().item() == pytest.approx(0.02, rel=0.05)
-    assert small.token_embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
-    with pytest.raises(ValueError, match="xavier, small"):
-        norm_placement_computation.fresh_model("pre", 2, "huge")
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_near_the_output_prenorms_gradient_shrinks_with_depth_and_postnorms_does_not(seed):
-    """F27: Xiong et al. 2020, at the start: like 1 / sqrt(L) for pre-norm, independent of L for post-norm."""
-    last = {
-        (norm, blocks): norm_placement_computation.gradients_at_start(norm, blocks, seed=seed)[-1]
-        for norm in ("pre", "post") for blocks in (4, 16)
-    }  # fmt: skip
-    assert 1.4 < last["pre", 4] / last["pre", 16] < 4  # about 2; one draw of weights is noisy
-    assert 0.6 < last["post", 4] / last["post", 16] < 1.6
-    assert last["post", 16] > 2 * last["pre", 16]
-
-
-def test_with_small_weights_the_picture_flips_and_without_norm_deep_nets_explode():
-    """F27: the gradients at the start depend on the initial weights."""
-    small = {
-        norm: norm_placement_computation.gradients_at_start(norm, 12, "small") for norm in ("pre", "post")
-    }
-    assert small["post"][-1] < small["pre"][-1] / 3
-    assert (
-        norm_placement_computation.gradients_at_start("none", 12)[-1]
-        > 50 * norm_placement_computation.gradients_at_start("post", 12)[-1]
-    )
-
-
-def test_with_norms_the_gradient_for_w2_is_there_at_the_start_without_the_direct_paths():
-    """What 01 says of the MLPs before the first step; what attention loses is in the prose's test."""
-    assert min(norm_placement_computation.gradients_at_start("pre", 12, residual=False)) > 0.3
-    assert max(norm_placement_computation.gradients_at_start("pre", 12, residual=False)) < 10
-
-
-@pytest.mark.parametrize("initialization", norm_placement_computation.INITIALIZATIONS)
-def test_the_caption_compares_the_gradients_as_they_were_measured_at_every_depth(initialization):
-    """F27: longer with post-norm, hardly different, or shorter: at every stop of the slider."""
-    explorer = norm_placement_views.GradientsAtStart()
-    said = set()
-    for blocks in norm_placement_computation.GRADIENT_DEPTHS:
-        explorer.set(blocks=blocks, initialization=initialization)
-        assert explorer.error is None, explorer.message.value
-        pre, post = (
-            norm_placement_computation.gradients_at_start(norm, blocks, initialization)[-1]
-            for norm in ("pre", "post")
-        )
-        caption, times = explorer.caption.value, f"{post / pre:.1f}".removesuffix(".0")
-        longer = f"Mit Post-Norm ist er {times}-mal so lang" in caption
-        shorter = f"sogar kürzer: nur {times}-mal so lang" in caption
-        much_shorter = "hat Post-Norm den kürzeren" in caption
-        alike = "unterscheiden sich Pre-Norm und Post-Norm kaum" in caption
-        assert [longer, shorter, much_shorter, alike].count(True) == 1
-        assert longer == (post > 1.5 * pre)
-        assert (shorter or much_shorter) == (post < pre / 1.5)
-        assert much_shorter == (initialization == "small")
-        said.add((longer, shorter, much_shorter, alike))
-    assert len(said) == (3 if initialization == "xavier" else 1)
-
-
-def test_gradients_at_the_start_agree_with_a_finite_difference():
-    model = norm_placement_computation.fresh_model("post", 2).double()
-    inputs, targets = next(norm_placement_computation.batches(1))
-    weight = model.blocks[1].mlp.down.weight
-    norm_placement_computation.loss_of(model, inputs, targets).backward()
-    length = weight.grad.norm().item()
-    direction, step = weight.grad / length, 1e-4
-    with torch.no_grad():
-        weight += step * direction
-        up = norm_placement_computation.loss_of(model, inputs, targets).item()
-        weight -= 2 * step * direction
-        down = norm_placement_computation.loss_of(model, inputs, targets).item()
-    assert (up - down) / (2 * step) == pytest.approx(length, rel=1e-3)
-    assert norm_placement_computation.gradients_at_start("post", 2)[-1] == pytest.approx(length, rel=1e-3)
-
-
-def test_batches_are_pieces_of_the_stories_and_their_next_words():
-    ids, count = norm_placement_computation.story_ids()
-    inputs, targets = next(norm_placement_computation.batches(0))
-    assert (
-        inputs.shape
-        == targets.shape
-        == (norm_placement_computation.BATCH, norm_placement_computation.CONTEXT)
-    )
-    assert torch.equal(inputs[:, 1:], targets[:, :-1])
-    assert int(ids.max()) == count - 1
-    assert torch.equal(next(norm_placement_computation.batches(0))[0], inputs)
-
-
-def test_counting_words_is_the_best_answer_that_ignores_the_text():
-    """The line in the picture: a model with nothing but an output bias cannot get below it."""
-    ids, count = norm_placement_computation.story_ids()
-    shares = torch.bincount(ids, minlength=count) / len(ids)
-    logits = shares.log().expand(len(ids), count)
-    loss = nn.functional.cross_entropy(logits, ids)
-    assert loss.item() == pytest.approx(norm_placement_computation.frequency_loss(), abs=1e-3)
-
-
-def test_the_learning_rate_rises_during_the_warm_up_and_then_stays():
-    run = norm_placement_computation.Run("pre", 2, 1e-3, warm_up=100)
-    assert [run.rate_at(step) for step in (0, 49, 99, 299)] == pytest.approx([1e-5, 5e-4, 1e-3, 1e-3])
-    assert norm_placement_computation.Run("pre", 2, 1e-3).rate_at(0) == 1e-3
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        norm_placement_computation.Run("post", 2, 3e-3),
-        norm_placement_computation.Run("pre", 2, 1e-3, residual=False),
-    ],
-    ids=str,
-)
-def test_the_recording_can_be_reproduced(run):
-    """F27: the first steps trained again follow the stored curve to two decimals."""
-    recorded = norm_placement_computation.recorded()[run]
-    again = norm_placement_computation.averaged(
-        loss for _step, loss in zip(range(40), norm_placement_computation.train(run))
-    )
-    assert np.allclose(again, recorded[: len(again)], atol=0.01)
-
-
-def test_every_run_is_recorded_in_full_and_nothing_else():
-    recorded = norm_placement_computation.recorded()
-    assert set(recorded) == set(norm_placement_computation.all_runs())
-    assert {len(losses) for losses in recorded.values()} == {
-        norm_placement_computation.STEPS // norm_placement_computation.EVERY
-    }
-
-
-def test_an_interrupted_recording_goes_on_where_it_stopped_and_replaces_the_old_one_only_when_complete(
-    tmp_path, monkeypatch
-):
-    runs = [norm_placement_computation.Run("pre", 1, 1e-3), norm_placement_computation.Run("post", 1, 1e-3)]
-    train, begun = norm_placement_computation.train, []
-
-    def interrupted(run):
-        begun.append(run)
-        if len(begun) == 2:
-            raise KeyboardInterrupt
-        return train(run)
-
-    path = tmp_path / "curves.json"
-    path.write_text("the old one", encoding="utf-8")
-    monkeypatch.setattr(norm_placement_computation, "STEPS", 10)
-    monkeypatch.setattr(record_norm_placement, "all_runs", lambda: runs)
-    monkeypatch.setattr(record_norm_placement, "train", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        record_norm_placement.record(path)
-    assert path.read_text(encoding="utf-8") == "the old one"
-    record_norm_placement.record(path)
-    assert begun == [runs[0], runs[1], runs[1]]
-    monkeypatch.setattr(norm_placement_computation, "RECORDING", path)
-    assert set(norm_placement_computation.recorded.__wrapped__()) == set(runs)
-    assert [file.name for file in tmp_path.iterdir()] == ["curves.json"]
-
-
-def test_cutting_the_direct_paths_changes_the_training_and_leaves_no_hooks():
-    with_paths, without = (
-        next(
-            norm_placement_computation.train(
-                norm_placement_computation.Run("pre", 2, 1e-3, residual=residual)
-            )
-        )
-        for residual in (True, False)
-    )
-    assert with_paths != without
-
-
-# --- your own run --------------------------------------------------------------------------------------
-
-
-def test_training_can_be_watched_stopped_and_begun_anew():
-    async def session() -> None:
-        explorer = norm_placement_views.PlacementTraining()
-        explorer.set(blocks=2)
-        before = explorer.figure.pixels.tobytes(), explorer.caption.value
-        explorer.start.click()
-        assert explorer.start.disabled and not explorer.stop.disabled
-        for _ in range(2000):
-            await asyncio.sleep(0.005)
-            if len(explorer.losses) >= 2 * norm_placement_computation.EVERY:
-                break
-        assert (explorer.figure.pixels.tobytes(), explorer.caption.value) != before
-        assert "Dein Lauf: Schritt" in explorer.caption.value
-        assert explorer.figure.alt == explorer.caption.value
-        explorer.stop.click()
-        await asyncio.sleep(0.01)
-        stopped = len(explorer.losses)
-        await asyncio.sleep(0.2)
-        assert len(explorer.losses) == stopped < norm_placement_computation.STEPS
-        assert not explorer.start.disabled and explorer.stop.disabled
-        explorer.set(rate=3e-3)
-        assert not explorer.losses and "Dein Lauf" not in explorer.caption.value
-        explorer.close()
-
-    asyncio.run(session())
-
-
-def test_the_variant_chosen_for_the_readers_run_stands_out_and_reset_takes_it_back():
-    explorer = norm_placement_views.PlacementTraining()
-    for variant in (3, 1):
-        before = explorer.figure.pixels.tobytes()
-        explorer.set(variant=variant)
-        widths = [line.get_linewidth() for line in explorer.lines]
-        assert widths.index(max(widths)) == variant and widths.count(max(widths)) == 1
-        assert explorer.figure.pixels.tobytes() != before
-    explorer.reset()
-    assert np.argmax([line.get_linewidth() for line in explorer.lines]) == 0
-    explorer.close()
-
-
-def test_the_readers_run_follows_the_recorded_curve():
-    async def session() -> None:
-        explorer = norm_placement_views.PlacementTraining()
-        explorer.set(blocks=2)
-        explorer.set(variant=1)
-        explorer.train()
-        end = time.monotonic() + 120
-        while len(explorer.losses) < 20 and time.monotonic() < end:
-            await asyncio.sleep(0.01)
-        explorer.close()
-        recorded = norm_placement_computation.recorded()[norm_placement_computation.Run("post", 2, 1e-3)]
-        assert np.allclose(norm_placement_computation.averaged(explorer.losses[:20]), recorded[:4], atol=0.01)
-
-    asyncio.run(session())
-
-
-def test_a_training_that_cannot_begin_leaves_the_buttons_as_they_were():
-    explorer = norm_placement_views.PlacementTraining()
-    explorer.start.click()  # no event loop runs here
-    assert "event loop" in explorer.message.value
-    assert not explorer.start.disabled and explorer.stop.disabled
-    explorer.close()
-
-
-def test_an_error_in_the_training_is_said_in_words(monkeypatch):
-    def broken(run):
-        yield 5.0
-        raise RuntimeError("no more memory")
-
-    async def session() -> None:
-        explorer = norm_placement_views.PlacementTraining()
-        monkeypatch.setattr(norm_placement_views, "train", broken)
-        explorer.train()
-        await asyncio.sleep(0.05)
-        assert "no more memory" in explorer.message.value
-        assert not explorer.start.disabled
-
-    asyncio.run(session())
-
-
-def test_the_caption_names_who_did_not_learn():
-    """F27: every figure of the caption is the mean of the last 20 recorded steps."""
-    explorer = norm_placement_views.PlacementTraining()
-    for blocks in norm_placement_computation.DEPTHS:
-        for rate in norm_placement_computation.RATES:
-            explorer.set(blocks=blocks, rate=rate)
-            assert explorer.error is None, explorer.message.value
-            ends = [
-                np.mean(norm_placement_computation.recorded()[run][-4:])
-                for run in norm_placement_computation.runs_at(blocks, rate)
-            ]
-            verdict = explorer.caption.value.partition("Wörterzählen: ")[2]
-            for name, end in zip(norm_placement_views.variant_names(), ends):
-                assert f"{name} {end:.2f}" in explorer.caption.value
-            assert bool(verdict) == any(end > 3.07 for end in ends)
-            assert all(end < 2 or end > 4.3 for end in ends), "learned or stuck: nothing in between"
-
-
 # --- every control, every view ---------------------------------------------------------------------------
 
 
@@ -546,10 +253,8 @@ def picture(explorer) -> tuple:
         lambda: block_views.BlockWalk(small_model()),
         lambda: block_views.ResidualStream(small_model()),
         block_views.DropoutRuns,
-        norm_placement_views.GradientsAtStart,
-        norm_placement_views.PlacementTraining,
     ],
-    ids=["small", "walk", "stream", "dropout", "gradients", "training"],
+    ids=["small", "walk", "stream", "dropout"],
 )
 def test_every_control_moves_the_picture_and_the_caption_over_its_whole_range(make):
     explorer = make()
@@ -631,25 +336,6 @@ def test_the_question_about_contributions_measures_what_the_view_shows():
     stream.close()
 
 
-def test_the_question_about_the_gradient_without_norm_has_the_views_numbers():
-    view = norm_placement_views.GradientsAtStart()
-    view.set(blocks=12)
-    last = {norm: gradients[-1] for norm, gradients in view.result.gradients.items()}
-    assert last["none"] > 100 * last["post"]
-    view.close()
-
-
-def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
-    curves = {
-        norm: norm_placement_computation.recorded()[norm_placement_computation.Run(norm, 12, 1e-3)]
-        for norm in ("pre", "post")
-    }
-    learned = tuple(np.mean(curves[norm][-4:]) < 3.07 for norm in ("pre", "post"))
-    right = [(True, True), (True, False), (False, True)].index(learned)
-    deep = norm_placement_questions.guess_deep()
-    assert [deep.reply_to(i).correct for i in range(3)] == [i == right for i in range(3)]
-
-
 def wrong_answer(guess: Question) -> int | str:
     return 0 if isinstance(guess, Choice) else "[1, 2]" if isinstance(guess, VectorQuestion) else "1"
 
@@ -661,8 +347,6 @@ def test_every_guess_can_be_shown_and_judged():
         block_questions.guess_norm_parameters(),
         block_questions.guess_dropout(),
         block_questions.guess_contribution(),
-        norm_placement_questions.guess_deep(),
-        norm_placement_questions.guess_no_norm(),
     ]
     for guess in guesses:
         assert guess.judge().correct is None

@@ -13,7 +13,7 @@ FACTS = {
     "F01": ["01"], "F02": ["01"], "F03": ["01"], "F04": ["02"], "F05": ["02"], "F06": ["02"], "F07": ["02"],
     "F08": ["02"], "F09": ["02"], "F10": ["03"], "F11": ["03"], "F12": ["03"], "F13": ["03"], "F14": ["03"],
     "F15": ["03"], "F16": ["04"], "F17": ["04"], "F18": ["04"], "F19": ["04", "05"], "F20": ["05"],
-    "F21": ["05"], "F22": ["05"], "F23": ["05"], "F24": ["06"], "F25": ["06"], "F26": ["06"], "F27": ["06"],
+    "F21": ["05"], "F22": ["05"], "F23": ["05"], "F24": ["06"], "F25": ["06"], "F26": ["06"], "F27": ["06b"],
     "F28": ["06"], "F29": ["07"], "F30": ["07"], "F31": ["07", "10"], "F32": ["07"], "F33": ["07"],
     "F34": ["08"], "F35": ["08"], "F36": ["08", "10"], "F37": ["09"], "F38": ["09"], "F39": ["09"],
     "F40": ["10"], "F41": ["10"], "F42": ["10"], "F43": ["05"], "F44": ["05"], "F45": ["01"],
@@ -67,12 +67,12 @@ def test_every_fact_stands_in_its_notebook_where_something_is_computed():
         parts = [(ids_in(section.prose), section.outputs) for section in sections(path)]
         named = set().union(*(ids for ids, _outputs in parts))
         computed = set().union(*(ids for ids, outputs in parts if outputs))
-        expected = {fact for fact, numbers in FACTS.items() if path.stem[:2] in numbers}
+        expected = {fact for fact, numbers in FACTS.items() if path.stem.partition("_")[0] in numbers}
         wrong += [f"{path.name} does not name {fact}" for fact in expected - named]
         wrong += [f"{path.name} does not compute anything for {fact}" for fact in (expected & named) - computed]
     assert sorted(wrong) == []
 
 
 def test_every_notebook_a_fact_belongs_to_exists():
-    there = {path.stem[:2] for path in (ROOT / "notebooks").glob("*.ipynb")}
+    there = {path.stem.partition("_")[0] for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert {number for numbers in FACTS.values() for number in numbers} <= there

@@ -18,7 +18,7 @@ def markdown(page: str) -> list[str]:
 
 def test_the_map_in_00_and_the_readme_list_every_page_in_the_order_of_the_book():
     prose = "\n".join(markdown(PAGES[0]))
-    assert re.findall(r"^\| \[\d\d · [^]]+\]\((\w+)\.ipynb\) \|", prose, re.MULTILINE) == PAGES[1:]
+    assert re.findall(r"^\| \[\d\w+ · [^]]+\]\((\w+)\.ipynb\) \|", prose, re.MULTILINE) == PAGES[1:]
     readme = (ROOT / "README.md").read_text("utf-8")
     assert re.findall(r"^\| \[(\w+)\]\(notebooks/\1\.ipynb\) \|", readme, re.MULTILINE) == PAGES
 

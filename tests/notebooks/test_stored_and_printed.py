@@ -265,7 +265,7 @@ def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere():
         assert foreign(html) == [], path.name
         assert pictures(html) == [(sentence, sentence) for sentence in sentences(path)] != []
         soup = BeautifulSoup(html, "html.parser")
-        assert soup.title.get_text().startswith(f"{path.stem[:2]} · ")
+        assert soup.title.get_text().startswith(f"{path.stem.partition('_')[0]} · ")
         assert links(soup) and links(soup) <= written
         # Formulas are drawn by the browser: no TeX is left of them, but in code.
         for code in soup.select("pre, code"):

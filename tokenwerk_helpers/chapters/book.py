@@ -44,9 +44,14 @@ def title(notebook: str) -> str:
     return CHAPTERS[notebook].title()
 
 
+def number_of(notebook: str) -> str:
+    """The number of a page as its file begins: "04", "06b"."""
+    return notebook.partition("_")[0]
+
+
 def place(notebook: str) -> str:
     """A page as a sentence names it: "page 4, Self-attention"; before page 1, its name alone."""
-    number = int(notebook[:2])
+    number = number_of(notebook).lstrip("0")
     if not number:
         return title(notebook)
     return _("page {number}, {title}").format(number=number, title=title(notebook))

@@ -81,7 +81,20 @@ TERMS = {
         "Köpfe": "Köpfe|Kopf",
         "Streuung": "[Ss]treu",
     },
-    "05_causal_mask": {"Maske": "Maske|maskier", "Fenster": "Fenster", "Temperatur": "Temperatur"},
+    "05_causal_mask": {
+        "Maske": "Maske|maskier",
+        "Fenster": "Fenster",
+        "Temperatur": "Temperatur",
+        "Untergrenze": "Untergrenze",
+    },
+    "06b_norm_placement": {
+        "Pre-Norm": "Pre-Norm",
+        "Post-Norm": "Post-Norm",
+        "Xavier": "Xavier",
+        "Adam": r"Adam\b",
+        "Warm-up": "Warm-up",
+        "Nat": r"Nats?\b",
+    },
     "07_embeddings": {
         "Byte-Pair-Encoding": r"Byte-Pair-Encoding|BPE\b",
         "Byte": r"Bytes?\b",
@@ -90,7 +103,7 @@ TERMS = {
         "Token-Tabelle": "Token-Tabelle",
         "Positionstabelle": "Positionstabelle",
     },
-    "08_decoder": {"Ausgabekopf": "Ausgabekopf", "Untergrenze": "Untergrenze"},
+    "08_decoder": {"Ausgabekopf": "Ausgabekopf"},
     "09_parameter_counting": {"Faustregel": "Faustregel"},
     "10_sampling": {
         "Entropie": "Entropie",

@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po, write_po
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..chapters.book import CHAPTERS, title
+from ..chapters.book import CHAPTERS, number_of, title
 from ..language import set_language
 from . import messages, minutes, refresh
 from .refresh import NOTEBOOKS, canonical, unused_id, write
@@ -36,7 +36,7 @@ def fields(name: str, heading: str) -> dict[str, str]:
     """What the places of the template are filled in with."""
     number, _, topic = name.partition("_")
     last = list(CHAPTERS)[-1]
-    before = f"{last[:2]} · {title(last)}"
+    before = f"{number_of(last)} · {title(last)}"
     return {
         "name": name, "number": number, "topic": topic, "title": heading,
         "before": before, "before_file": f"{last}.ipynb",
@@ -85,17 +85,17 @@ def tell_the_book(name: str, english: str) -> None:
 
 def tell_the_pages(name: str, heading: str) -> None:
     """Add the page to the map in 00, to the head and the end of the page before, and to the README."""
-    link = f"[{name[:2]} · {heading}]({name}.ipynb)"
+    link = f"[{number_of(name)} · {heading}]({name}.ipynb)"
     start = NOTEBOOKS / f"{next(iter(CHAPTERS))}.ipynb"
     last = NOTEBOOKS / f"{list(CHAPTERS)[-1]}.ipynb"
     row = rf"\g<0>| {link} | was du dort tust | {minutes.rounded(NOTEBOOKS / f'{name}.ipynb')} |\n"
-    edit(start, {r"(?m)^\| \[\d\d · [^\n]*\n(?!\|)": row})
+    edit(start, {r"(?m)^\| \[\d\w+ · [^\n]*\n(?!\|)": row})
     overview = re.escape("[Übersicht](00_start.ipynb)")
     edit(last, {rf" · {overview}\Z": rf"\g<0> · {link[:-1].replace(']', ' →]', 1)})",
                 rf"Zurück zur {overview}\Z": f"Weiter: {link}"})  # fmt: skip
     readme = ROOT / "README.md"
     row = rf"\g<0>| [{name}](notebooks/{name}.ipynb) | what it is about |\n"
-    text = re.sub(r"(?m)^\| \[\d\d_[^\n]*\n(?!\|)", row, readme.read_text("utf-8"))
+    text = re.sub(r"(?m)^\| \[\d\d\w*\]\(notebooks/[^\n]*\n(?!\|)", row, readme.read_text("utf-8"))
     readme.write_text(text, "utf-8", newline="\n")
 
 

@@ -88,7 +88,7 @@ def guess_vanishing() -> Choice:
             ),
             Option(
                 ["W_Q", "W_K"],
-                _("W_Q and W_K"),
+                _("that for queries and that for keys"),
                 _(
                     "Right: if all values are the same, it does not matter who is looked at, and so "
                     "nothing is to be learned about looking."
@@ -96,10 +96,8 @@ def guess_vanishing() -> Choice:
             ),
             Option(
                 ["W_Q", "W_K", "W2"],
-                _("W_Q, W_K and W₂"),
-                _(
-                    "The MLP computes at each position by itself. Does it matter that its neighbour is the same?"
-                ),
+                _("that for queries, that for keys, and W₂"),
+                _("The MLP computes at each position by itself. Does it notice that all are alike?"),
             ),
         ],
     )

@@ -319,15 +319,15 @@ FAINTEST, STRONGEST = 1e-9, 1e1  # of the gradients; what lies beyond sits on th
 
 
 def table_names() -> dict[str, str]:
-    """The tables whose gradients are shown, as formulas write them."""
-    return {"W_Q": "W_Q", "W_K": "W_K", "W2": "W₂"}
+    """The tables whose gradients are shown; letters have no small Q and K to stand below."""
+    return {"W_Q": _("W for queries"), "W_K": _("W for keys"), "W2": "W₂"}
 
 
 class InsideTheBlocks(Explorer):
     """How alike the positions become from block to block, and which tables still get a gradient."""
 
     def __init__(self):
-        self.figure = LiveFigure(8.8, 3.6)
+        self.figure = LiveFigure(8.8, 3.8)
         self.own: dict[int, Inside] = {}
         self.made = 0  # steps of the reader's own run
         self.runner = Runner(self._follow, self._ended, self.tell)
@@ -355,6 +355,7 @@ class InsideTheBlocks(Explorer):
         for axes in (self.left, self.right):
             axes.set_xlabel(_("block (1 = near the input)"))
             axes.grid(True)
+        self.figure.figure.legend(handles=[*self.means.values()], loc="outside lower left", ncols=4)
         self.blocks = 0
 
     def _draw_likeness(self) -> None:
@@ -365,7 +366,6 @@ class InsideTheBlocks(Explorer):
         }
         self.single = self._single(self.left, style.LIGHT.soft)
         (self.own_alike,) = self.left.plot([], [], "o", color=style.LIGHT.ink, markersize=4, zorder=4)
-        self.left.legend(loc="lower right")
         self.figure.moving(*self.means.values(), *self.single, self.own_alike)
 
     def _draw_gradients(self) -> None:
@@ -470,10 +470,10 @@ class InsideTheBlocks(Explorer):
         text = _(
             "{name}, {blocks} blocks, after {steps} steps: the mean cosine between positions is {first} "
             "after block 1 and {end} after block {blocks}. The gradient in the last block is {W_Q} long for "
-            "W_Q, {W_K} for W_K and {W2} for W₂. (Means over {seeds} starts; the thin lines are the single ones.)"
+            "the queries' table, {W_K} for the keys' and {W2} for W₂. Means over {seeds} starts, drawn thin."
         ).format(
             name=arrangement_names()[result.arrangement], blocks=result.blocks, steps=result.steps,
-            first=number(alike[0]), end=number(alike[-1], 3), seeds=len(LOOK_SEEDS),
+            first=f"{alike[0]:.2f}", end=f"{alike[-1]:.3f}", seeds=len(LOOK_SEEDS),
             **{table: magnitude(length) for table, length in last.items()},
         )  # fmt: skip
         if self.made or self.own:
