@@ -1,8 +1,9 @@
-"""How many minutes a page takes: python -m tokenwerk_helpers.tools.minutes notebooks/04_self_attention.ipynb
+"""Estimate the minutes of a page: python -m tokenwerk_helpers.tools.minutes notebooks/04_self_attention.ipynb
 
 An estimate from what a reader does there, for the map in 00; whoever lingers takes longer.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -38,12 +39,16 @@ def rounded(page: Path) -> int:
     return max(ROUNDED_TO, ROUNDED_TO * round(minutes(page) / ROUNDED_TO))
 
 
-def main(pages: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Print the minutes of each page."""
-    for page in map(Path, pages):
+    parser = argparse.ArgumentParser(
+        prog="python -m tokenwerk_helpers.tools.minutes", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("pages", nargs="+", type=Path, help="notebooks")
+    for page in parser.parse_args(arguments).pages:
         print(f"{page.stem}: {rounded(page)} ({minutes(page):.1f})")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
