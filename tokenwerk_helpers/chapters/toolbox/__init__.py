@@ -1,6 +1,5 @@
 """00_toolbox: what its notebook uses."""
 
-from .computation import valley
 from .exercises import check_softmax, check_step
 from .questions import (
     guess_comparisons,
