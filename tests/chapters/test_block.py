@@ -751,7 +751,10 @@ def test_the_mistakes_it_knows_can_be_told_apart():
         torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1)),
     )
     with torch.no_grad():
-        outputs = [block(x), *(output for output, _message in block_exercises._mistakes(block, x))]
+        outputs = [
+            block(x),
+            *(known.function(block, x) for known in block_exercises.check_block_forward.mistakes()),
+        ]
     for i, one in enumerate(outputs):
         for other in outputs[:i]:
             assert not torch.allclose(one, other, atol=1e-3)

@@ -42,7 +42,7 @@ from tokenwerk_helpers.chapters.self_attention import exercises as self_attentio
 from tokenwerk_helpers.chapters.self_attention import questions as self_attention_questions
 from tokenwerk_helpers.chapters.start import exercises as start_exercises
 from tokenwerk_helpers.chapters.training import exercises as training_exercises
-from tokenwerk_helpers.live import exercise as running
+from tokenwerk_helpers.live import attempt as running
 from tokenwerk_helpers.live.question import Choice, Option
 from tokenwerk_helpers.model import Block, Config
 
