@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from tests.ways import Ways
 from tokenwerk_helpers import corpus, tokenizer
 from tokenwerk_helpers.chapters.block import computation as block_computation
 from tokenwerk_helpers.chapters.block import exercises as block_exercises
@@ -768,3 +769,35 @@ def test_the_exercise_accepts_the_chapters_lines_and_knows_a_stub():
     assert block_exercises.check_block_forward(lambda block, x: ...).correct is None
     assert block_exercises.check_block_forward(lambda block, x: None).correct is None
     assert block_exercises.check_block_forward(chapter).correct
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def block_solution(block, x):
+    u = x + block.attn(block.norm1(x))
+    return u + block.mlp(block.norm2(u))
+
+
+def block_by_residual(block, x):
+    u = model.residual(x, block.attn(block.norm1(x)))
+    return model.residual(u, block.mlp(block.norm2(u)))
+
+
+def block_with_a_copy(block, x):
+    y = x.clone()
+    y += block.attn(block.norm1(y))
+    y += block.mlp(block.norm2(y))
+    return y
+
+
+WAYS = {
+    "check_block_forward": Ways(
+        [block_solution, block_by_residual, block_with_a_copy],
+        [
+            (lambda block, x: block(x), "die Arbeit hat block(x) gemacht"),
+            (Block.forward, "die Arbeit hat block(x) gemacht"),
+            (lambda block, x: block_solution(block, x).detach().numpy(), "numpy-Array"),
+        ],
+    ),
+}

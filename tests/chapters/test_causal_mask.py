@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.causal_mask import computation, exercises, questions, views
 from tokenwerk_helpers.pretrained import Pretrained
@@ -309,3 +310,35 @@ def test_the_probe_begins_with_a_word_that_is_one_token_of_the_models_own(spelli
     probe.set(new="Fuchs und Hase")
     assert "genau eines" in probe.message.value
     probe.close()
+
+
+def test_a_mask_for_five_tokens_only_is_told_so():
+    def only_five(T):
+        return torch.ones(5, 5, dtype=torch.bool).tril() if T == 5 else None
+
+    feedback = exercises.check_causal_mask(only_five)
+    assert feedback.correct is False and "andere" in feedback.text
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def mask_by_loop(T):
+    return torch.tensor([[column <= row for column in range(T)] for row in range(T)])
+
+
+WAYS = {
+    "check_causal_mask": Ways(
+        [
+            lambda T: torch.ones(T, T, dtype=torch.bool).tril(),
+            mask_by_loop,
+            lambda T: torch.arange(T)[:, None] >= torch.arange(T),
+        ],
+        [
+            (model.causal_mask, "die Arbeit hat model.causal_mask gemacht"),
+            (lambda T: model.additive_mask(mask_by_loop(T)), "Maske zum Addieren"),
+            (lambda T: mask_by_loop(T).float(), "0 und 1"),
+            (lambda T: mask_by_loop(T).numpy(), "numpy-Array"),
+        ],
+    ),
+}

@@ -1,32 +1,19 @@
 """What holds for every exercise of the book: its stub, solution, hints and known mistakes fit its check."""
 
 import ast
-import importlib
 import inspect
 import json
-import pkgutil
 import re
 import textwrap
 from pathlib import Path
 
 import pytest
 
-from tokenwerk_helpers import chapters
+from tests.ways import exercises, ways
 from tokenwerk_helpers.language import set_language
-from tokenwerk_helpers.live.exercise import Exercise
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 STUB_CELL = re.compile(r"def .*\n    return \.\.\.\n\n\npage\.(check_\w+)\((\w+)\)")
-
-
-def exercises() -> dict[str, Exercise]:
-    """Every exercise that a page offers, by page and name."""
-    found = {}
-    for module in pkgutil.iter_modules(chapters.__path__):
-        page = importlib.import_module(f"{chapters.__name__}.{module.name}")
-        offered = {name: thing for name, thing in vars(page).items() if isinstance(thing, Exercise)}
-        found |= {f"{module.name}.{name}": exercise for name, exercise in offered.items()}
-    return found
 
 
 def stub_cells() -> dict[str, str]:
@@ -90,10 +77,15 @@ def test_at_least_four_known_mistakes_are_refused_each_with_its_own_words(exerci
     assert len({mistake.answer for mistake in mistakes}) >= 4
 
 
-@each
-def test_what_would_do_the_whole_work_can_be_named(exercise):
-    for name, function in exercise.borrowed().items():
-        assert name and callable(function)
+@pytest.mark.parametrize("name", EXERCISES)
+def test_two_other_right_ways_are_right_and_whoever_borrows_the_whole_work_is_told_so(name):
+    exercise, other = EXERCISES[name], ways(name)
+    sources = {inspect.getsource(way) for way in other.right if inspect.isfunction(way)}
+    assert len(other.right) >= 3 and len(sources - {inspect.getsource(exercise.solution)}) >= 1
+    assert all(exercise(way).correct for way in other.right)
+    said = [exercise(way).text for way, _words in other.wrong]
+    for helper in exercise.borrowed():
+        assert any(f"die Arbeit hat {helper} gemacht" in text for text in said), helper
 
 
 @each
