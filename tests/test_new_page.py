@@ -17,6 +17,7 @@ HELD = [
     "tests/notebooks/test_map_of_the_book.py",
     "tests/notebooks/test_canonical_form.py",
     "tests/chapters/test_start.py",
+    "tests/chapters/test_exercises.py",
     "-k",
     "not refreshing and not stored_without and not progress_bar",
 ]

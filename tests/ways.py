@@ -1,4 +1,4 @@
-"""The exercises of all pages, and the ways in which a reader may write each: listed in the page's own tests."""
+"""The exercises of all pages, and the ways to write each, which the tests of its page list."""
 
 import importlib
 import pkgutil

@@ -27,7 +27,7 @@ from tokenwerk_helpers.live.block_diagram import BlockDiagram
 from tokenwerk_helpers.live.figure import LiveFigure
 from tokenwerk_helpers.live.numbers import number
 from tokenwerk_helpers.live.question import Choice, Question, VectorQuestion
-from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask
+from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask, residual
 from tokenwerk_helpers.pretrained import Pretrained
 from tokenwerk_helpers.tools import record_norm_placement
 
@@ -780,8 +780,8 @@ def block_solution(block, x):
 
 
 def block_by_residual(block, x):
-    u = model.residual(x, block.attn(block.norm1(x)))
-    return model.residual(u, block.mlp(block.norm2(u)))
+    u = residual(x, block.attn(block.norm1(x)))
+    return residual(u, block.mlp(block.norm2(u)))
 
 
 def block_with_a_copy(block, x):

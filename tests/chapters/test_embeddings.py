@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -323,9 +324,7 @@ def embed_by_loop(ids, tokens, positions):
 
 
 def embed_by_torch(ids, tokens, positions):
-    return torch.nn.functional.embedding(ids, tokens) + torch.nn.functional.embedding(
-        torch.arange(ids.shape[1]), positions
-    )
+    return F.embedding(ids, tokens) + F.embedding(torch.arange(ids.shape[1]), positions)
 
 
 WAYS = {

@@ -544,12 +544,17 @@ def torch_norm_module(x, gamma, beta, eps):
     return norm(x)
 
 
+def native_norm(x, gamma, beta, eps):
+    return torch.native_layer_norm(x, x.shape[-1:], gamma, beta, eps)[0]
+
+
 WAYS = {
     "check_layer_norm": Ways(
         [norm_by_steps, norm_by_var, norm_by_loop],
         [
             (torch_norm, "die Arbeit hat F.layer_norm gemacht"),
             (torch_norm_module, "die Arbeit hat F.layer_norm gemacht"),
+            (native_norm, "die Arbeit hat torch.native_layer_norm gemacht"),
             (lambda x, g, b, e: torch.layer_norm(x, x.shape[-1:], g, b, e), "hat torch.layer_norm gemacht"),
             (lambda x, g, b, e: norm_by_steps(x, g, b, e).numpy(), "numpy-Array"),
             (lambda x, g, b, e: x.mean(), "ohne Achsen"),
