@@ -120,7 +120,12 @@ def test_the_live_kit_knows_words_and_no_page_no_model_and_no_torch():
     """Tensors are met only in what a reader's function returns, and as the device of a computation."""
     files = files_of("live")
     assert broken(files, lambda file: {"live", "language", "characters"}) == []
-    assert {file.stem for file in files if "torch" in others(file)} <= {"exercise", "explorer", "feedback"}
+    assert {file.stem for file in files if "torch" in others(file)} <= {
+        "attempt",
+        "exercise",
+        "explorer",
+        "feedback",
+    }
 
 
 def of_pages() -> list[Path]:

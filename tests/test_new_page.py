@@ -18,6 +18,7 @@ HELD = [
     "tests/notebooks/test_terms.py",
     "tests/notebooks/test_canonical_form.py",
     "tests/chapters/test_start.py",
+    "tests/chapters/test_exercises.py",
     "-k",
     "not refreshing and not stored_without and not progress_bar",
 ]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from tests.ways import Ways
 from tokenwerk_helpers import corpus, tokenizer
 from tokenwerk_helpers.chapters.block import computation as block_computation
 from tokenwerk_helpers.chapters.block import exercises as block_exercises
@@ -20,7 +21,7 @@ from tokenwerk_helpers.live.block_diagram import BlockDiagram
 from tokenwerk_helpers.live.figure import LiveFigure
 from tokenwerk_helpers.live.numbers import number
 from tokenwerk_helpers.live.question import Choice, Question, VectorQuestion
-from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask
+from tokenwerk_helpers.model import Block, Config, Decoder, causal_mask, residual
 from tokenwerk_helpers.pretrained import Pretrained
 
 TEXT = example_story()
@@ -434,7 +435,10 @@ def test_the_mistakes_it_knows_can_be_told_apart():
         torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1)),
     )
     with torch.no_grad():
-        outputs = [block(x), *(output for output, _message in block_exercises._mistakes(block, x))]
+        outputs = [
+            block(x),
+            *(known.function(block, x) for known in block_exercises.check_block_forward.mistakes()),
+        ]
     for i, one in enumerate(outputs):
         for other in outputs[:i]:
             assert not torch.allclose(one, other, atol=1e-3)
@@ -448,3 +452,35 @@ def test_the_exercise_accepts_the_chapters_lines_and_knows_a_stub():
     assert block_exercises.check_block_forward(lambda block, x: ...).correct is None
     assert block_exercises.check_block_forward(lambda block, x: None).correct is None
     assert block_exercises.check_block_forward(chapter).correct
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def block_solution(block, x):
+    u = x + block.attn(block.norm1(x))
+    return u + block.mlp(block.norm2(u))
+
+
+def block_by_residual(block, x):
+    u = residual(x, block.attn(block.norm1(x)))
+    return residual(u, block.mlp(block.norm2(u)))
+
+
+def block_with_a_copy(block, x):
+    y = x.clone()
+    y += block.attn(block.norm1(y))
+    y += block.mlp(block.norm2(y))
+    return y
+
+
+WAYS = {
+    "check_block_forward": Ways(
+        [block_solution, block_by_residual, block_with_a_copy],
+        [
+            (lambda block, x: block(x), "die Arbeit hat block(x) gemacht"),
+            (Block.forward, "die Arbeit hat block(x) gemacht"),
+            (lambda block, x: block_solution(block, x).detach().numpy(), "numpy-Array"),
+        ],
+    ),
+}

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.causal_mask import computation, exercises, questions, views
 from tokenwerk_helpers.pretrained import Pretrained, load
@@ -396,3 +397,38 @@ def test_the_readers_own_run_is_drawn_can_be_stopped_and_goes_with_reset(future)
     assert f"Dein Lauf: Schritt {len(future.own) // 10 * 10} von 600." in future.caption.value
     future.reset()
     assert len(future.lines["masked"].get_xdata()) == 0 and "Dein Lauf" not in future.caption.value
+
+
+# ---- the exercise ----
+
+
+def test_a_mask_for_five_tokens_only_is_told_so():
+    def only_five(T):
+        return torch.ones(5, 5, dtype=torch.bool).tril() if T == 5 else None
+
+    feedback = exercises.check_causal_mask(only_five)
+    assert feedback.correct is False and "andere" in feedback.text
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def mask_by_loop(T):
+    return torch.tensor([[column <= row for column in range(T)] for row in range(T)])
+
+
+WAYS = {
+    "check_causal_mask": Ways(
+        [
+            lambda T: torch.ones(T, T, dtype=torch.bool).tril(),
+            mask_by_loop,
+            lambda T: torch.arange(T)[:, None] >= torch.arange(T),
+        ],
+        [
+            (model.causal_mask, "die Arbeit hat model.causal_mask gemacht"),
+            (lambda T: model.additive_mask(mask_by_loop(T)), "Maske zum Addieren"),
+            (lambda T: mask_by_loop(T).float(), "0 und 1"),
+            (lambda T: mask_by_loop(T).numpy(), "numpy-Array"),
+        ],
+    ),
+}

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.decoder.test_pretrained import hugging_face_gpt2
+from tests.ways import Ways
 from tokenwerk_helpers import corpus, model, pretrained, training
 from tokenwerk_helpers.chapters import decoder
 from tokenwerk_helpers.chapters.decoder import computation as decoder_computation
@@ -574,3 +575,38 @@ def test_a_probability_in_the_sentence_is_written_as_in_the_picture():
         for share in shares:
             assert any(re.search(rf"(?:^|\s){re.escape(share)}$", label) for label in labels), share
         view.close()
+
+
+@pytest.mark.parametrize("attempt", [lambda logits: logits[0, -1].max(), lambda logits: logits.max()])
+def test_the_largest_logit_itself_is_not_the_next_id(attempt):
+    assert decoder_exercises.check_next_id(attempt).correct is False
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def next_by_loop(logits):
+    last = logits[0, -1].tolist()
+    return last.index(max(last))
+
+
+WAYS = {
+    "check_next_id": Ways(
+        [
+            lambda logits: logits[0, -1].argmax(),
+            next_by_loop,
+            lambda logits: logits[:, -1].softmax(-1).argmax(dim=-1),
+            lambda logits: np.argmax(logits[0, -1].numpy()),
+        ],
+        [
+            (lambda logits: "3", "einen Text"),
+            (lambda logits: 3.7, "eine ganze Zahl"),
+            (lambda logits: 3.0, "eine ganze Zahl"),
+            (lambda logits: logits[0, 3], "der Form (12,)"),
+            (lambda logits: logits[0, 3].argmax(), "bei sechs nicht"),
+            (lambda logits: logits[0, -1].max(), "nicht wie groß"),
+            (lambda logits: logits.mean(dim=1).argmax(), "alle Positionen mitreden"),
+            (lambda logits: logits[0, 0].argmax(), "ersten Position"),
+        ],
+    ),
+}

@@ -6,10 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.embeddings import computation, exercises, questions, views
 from tokenwerk_helpers.chapters.reading import Reading, example_story
@@ -386,3 +388,29 @@ def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert exercises.check_embed(
         lambda ids, tokens, positions: (tokens[ids] + positions[: T(ids)]).double()
     ).correct
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def embed_by_loop(ids, tokens, positions):
+    return torch.stack([torch.stack([tokens[id] + positions[t] for t, id in enumerate(row)]) for row in ids])
+
+
+def embed_by_torch(ids, tokens, positions):
+    return F.embedding(ids, tokens) + F.embedding(torch.arange(ids.shape[1]), positions)
+
+
+WAYS = {
+    "check_embed": Ways(
+        [
+            lambda ids, tokens, positions: tokens[ids] + positions[: ids.shape[1]],
+            embed_by_loop,
+            embed_by_torch,
+        ],
+        [
+            (lambda ids, tokens, positions: tokens[ids].add_(positions[:4]).numpy(), "numpy-Array"),
+            (lambda ids, tokens, positions: positions.add_(1)[:4] + tokens[ids], "verändert positions"),
+        ],
+    ),
+}

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from tests.ways import Ways
 from tokenwerk_helpers import model, pretrained
 from tokenwerk_helpers.chapters.mlp import computation, exercises, questions, views
 from tokenwerk_helpers.chapters.reading import example_story
@@ -222,3 +223,39 @@ def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert exercises.check_mlp(
         lambda x, W1, b1, W2, b2: F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)
     ).correct
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def mlp_solution(x, W1, b1, W2, b2):
+    return F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)
+
+
+def mlp_by_formula(x, W1, b1, W2, b2):
+    hidden = x @ W1.T + b1
+    return (0.5 * hidden * (1 + torch.erf(hidden / math.sqrt(2)))) @ W2.T + b2
+
+
+def mlp_by_einsum(x, W1, b1, W2, b2):
+    hidden = torch.nn.GELU()(torch.einsum("btd,hd->bth", x, W1) + b1)
+    return torch.einsum("bth,dh->btd", hidden, W2) + b2
+
+
+def ready_made_mlp(x, W1, b1, W2, b2):
+    mlp = model.MLP(width=x.shape[-1], hidden=len(b1))
+    tables = {"up.weight": W1, "up.bias": b1, "down.weight": W2, "down.bias": b2}
+    return torch.func.functional_call(mlp, tables, (x,))
+
+
+WAYS = {
+    "check_mlp": Ways(
+        [mlp_solution, mlp_by_formula, mlp_by_einsum],
+        [
+            (lambda x, *tables: x + mlp_solution(x, *tables), "Du addierst x dazu"),
+            (ready_made_mlp, "die Arbeit hat model.MLP gemacht"),
+            (lambda x, *tables: mlp_solution(x, *tables).mean(), "ohne Achsen"),
+            (lambda x, *tables: mlp_solution(x, *tables).numpy(), "numpy-Array"),
+        ],
+    ),
+}

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from tests.ways import Ways
 from tokenwerk_helpers.chapters.norm_placement import computation, questions, views
 from tokenwerk_helpers.model import causal_mask
 from tokenwerk_helpers.tools import record_norm_placement
@@ -412,3 +413,42 @@ def test_the_guess_about_depth_is_judged_by_the_recorded_curves():
     right = [(True, True), (True, False), (False, True)].index(learned)
     deep = questions.guess_deep()
     assert [deep.reply_to(i).correct for i in range(3)] == [i == right for i in range(3)]
+
+
+# --- ways in which a reader may write the exercise, right and wrong ---
+
+
+def post_norm_in_one_line(block, x):
+    return block.norm2(block.norm1(x + block.attn(x)) + block.mlp(block.norm1(x + block.attn(x))))
+
+
+def post_norm_by_functions(block, x):
+    def normed(norm, total):
+        return F.layer_norm(total, total.shape[-1:], norm.weight, norm.bias)
+
+    u = normed(block.norm1, torch.add(x, block.attn(x)))
+    return normed(block.norm2, torch.add(u, block.mlp(u)))
+
+
+def post_norm_by_name(block, x):
+    for part, norm in ((block.attn, block.norm1), (block.mlp, block.norm2)):
+        x = norm(x + part(x))
+    return x
+
+
+def pre_norm(block, x):
+    u = x + block.attn(block.norm1(x))
+    return u + block.mlp(block.norm2(u))
+
+
+WAYS = {
+    "check_post_norm": Ways(
+        [post_norm_in_one_line, post_norm_by_functions, post_norm_by_name],
+        [
+            (pre_norm, "Pre-Norm"),
+            (lambda block, x: block(x), "die Arbeit hat block(x) gemacht"),
+            (lambda block, x: block.norm1(x + block.attn(x)), "stimmt nicht"),
+            (lambda block, x: post_norm_in_one_line(block, x)[0], "Form"),
+        ],
+    ),
+}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
+from tests.ways import Ways
 from tokenwerk_helpers.chapters.normalization import computation, exercises, questions
 from tokenwerk_helpers.chapters.normalization import views as normalization_views
 from tokenwerk_helpers.language import ReaderMistake
@@ -514,3 +515,49 @@ def test_an_error_after_a_click_on_a_cell_is_shown(monkeypatch):
     monkeypatch.setattr(view, "show", lambda _result: 1 / 0)
     view.before._handle_custom_msg({"click": [0, 0, 0]}, [])
     assert view.error is not None and view.message.value
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def norm_by_steps(x, gamma, beta, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / (centred.square().mean(-1, keepdim=True) + eps).sqrt() + beta
+
+
+def norm_by_var(x, gamma, beta, eps):
+    return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(x.var(-1, False, keepdim=True) + eps) * gamma + beta
+
+
+def norm_by_loop(x, gamma, beta, eps):
+    rows = [norm_by_var(row, gamma, beta, eps) for row in x.reshape(-1, x.shape[-1])]
+    return torch.stack(rows).view_as(x)
+
+
+def torch_norm(x, gamma, beta, eps):
+    return F.layer_norm(x, x.shape[-1:], gamma, beta, eps)
+
+
+def torch_norm_module(x, gamma, beta, eps):
+    norm = torch.nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
+    norm.load_state_dict({"weight": gamma, "bias": beta})
+    return norm(x)
+
+
+def native_norm(x, gamma, beta, eps):
+    return torch.native_layer_norm(x, x.shape[-1:], gamma, beta, eps)[0]
+
+
+WAYS = {
+    "check_layer_norm": Ways(
+        [norm_by_steps, norm_by_var, norm_by_loop],
+        [
+            (torch_norm, "die Arbeit hat F.layer_norm gemacht"),
+            (torch_norm_module, "die Arbeit hat F.layer_norm gemacht"),
+            (native_norm, "die Arbeit hat torch.native_layer_norm gemacht"),
+            (lambda x, g, b, e: torch.layer_norm(x, x.shape[-1:], g, b, e), "hat torch.layer_norm gemacht"),
+            (lambda x, g, b, e: norm_by_steps(x, g, b, e).numpy(), "numpy-Array"),
+            (lambda x, g, b, e: x.mean(), "ohne Achsen"),
+        ],
+    ),
+}

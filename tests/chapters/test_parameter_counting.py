@@ -7,14 +7,17 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from torch import nn
 
+from tests.ways import Ways
+from tokenwerk_helpers import parameters
 from tokenwerk_helpers.chapters.parameter_counting import computation, exercises, questions, views
 from tokenwerk_helpers.live import style
-from tokenwerk_helpers.model import Config, Decoder
+from tokenwerk_helpers.model import Block, Config, Decoder
 from tokenwerk_helpers.parameters import PARTS, PRESETS, count_config, rule_of_thumb
 
 VIEWS = [views.BlockTables, views.Counting, views.LeftOut, views.ModelSizes]
@@ -295,3 +298,46 @@ def test_the_page_quotes_the_numbers_it_computes():
     years = {n for n in quoted if 2010 <= n <= 2030}
     assert quoted - years <= counted, quoted - years - counted
     assert {124_439_808, 163_037_184, 2464, 2688} <= quoted
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def decoder_size(V, D, L, T, own_head):
+    return V * D * (1 + own_head) + T * D + L * (12 * D**2 + 13 * D) + 2 * D
+
+
+def decoder_size_by_parts(V, D, L, T, own_head):
+    block = 4 * (D * D + D) + (4 * D * D + 4 * D) + (4 * D * D + D) + 4 * D
+    return sum([V * D, T * D, *[block] * L, 2 * D, V * D if own_head else 0])
+
+
+def built_block(D):
+    return parameters.count(Block(Config(vocab_size=1, context_length=1, width=D, heads=1, blocks=1))).total
+
+
+def built_decoder(V, D, L, T, own_head):
+    return parameters.count_config(Config(V, T, D, heads=1, blocks=L, tie_head=not own_head)).total
+
+
+WAYS = {
+    "check_block_parameters": Ways(
+        [
+            lambda D: 12 * D**2 + 13 * D,
+            lambda D: torch.tensor(4 * (D * D + D) + 8 * D * D + 5 * D + 4 * D),
+            lambda D: float(decoder_size(0, D, 1, 0, False) - 2 * D),
+        ],
+        [
+            (built_block, "die Arbeit hat das echte Modell gemacht"),
+            (lambda D: True, "True oder False"),
+            (lambda D: (12 * D**2, 13 * D), "Tupel aus 2 Teilen"),
+        ],
+    ),
+    "check_decoder_parameters": Ways(
+        [decoder_size, decoder_size_by_parts, lambda *sizes: np.int64(decoder_size(*sizes))],
+        [
+            (built_decoder, "die Arbeit hat das echte Modell gemacht"),
+            (lambda *sizes: str(decoder_size(*sizes)), "einen Text"),
+        ],
+    ),
+}

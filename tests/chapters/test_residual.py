@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.residual import computation, exercises, questions, views
 from tokenwerk_helpers.live.numbers import magnitude
@@ -237,3 +238,55 @@ def test_the_plane_stays_where_it_is_when_it_is_drawn_again():
         view.plane.redraw()
     assert np.abs(places() - before).max() < 1e-3  # of the figure's size: less than a pixel
     view.close()
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def careful_on_the_output(x, f):
+    y = f(x)
+    assert y.shape == x.shape
+    y += x
+    return y
+
+
+def careful_with_torch(x, f):
+    return torch.stack([x, f(x)]).sum(0)  # torch itself refuses to stack unequal shapes
+
+
+def careful_with_a_slip(x, f):
+    fx = f(x)
+    if fx.shape != x.shape:
+        raise ValuError("unequal shapes")  # noqa: F821
+    return x + fx
+
+
+def careful_with_the_first_axis(x, f):
+    fx = f(x)
+    if len(fx) != len(x):
+        raise ValueError("unequal shapes")
+    return x + fx
+
+
+def careful_in_words(x, f):
+    fx = f(x)
+    if fx.shape == x.shape:
+        return x + fx
+    print("unequal shapes")
+
+
+WAYS = {
+    "check_residual_step": Ways(
+        [careful, careful_on_the_output, careful_with_torch],
+        [
+            (lambda x, f: f(x), "f(x) allein"),
+            (in_place, "verändert x selbst"),
+            (careful_with_a_slip, "„ValuError“ gibt es nicht"),
+            (careful_with_the_first_axis, "(3, 1) wurde neben x"),
+            (careful_in_words, "nichts zurück, und niemand wird gewarnt"),
+            (lambda x, f: model.residual(x, f(x)), "die Arbeit hat residual gemacht"),
+            (lambda x, f: careful(x, f).numpy(), "numpy-Array"),
+            (lambda x, f: (careful(x, f),), "Tupel aus 1 Teilen"),
+        ],
+    ),
+}

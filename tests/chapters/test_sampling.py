@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.ways import Ways
 from tokenwerk_helpers import model, sampling
 from tokenwerk_helpers.chapters.sampling import computation, exercises, questions, views
 
@@ -390,3 +391,49 @@ def test_the_exercise_names_the_broken_property(attempt, word):
 def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert exercises.check_top_k(lambda logits, k: ...).correct is None
     assert exercises.check_top_k(right_answer).correct
+
+
+def test_keeping_the_smallest_logits_is_told_as_such():
+    def smallest(logits, k):
+        kept = logits.topk(k, largest=False)
+        return torch.full_like(logits, -math.inf).scatter(0, kept.indices, kept.values)
+
+    assert "kleinsten" in exercises.check_top_k(smallest).text
+
+
+def test_a_top_k_that_returns_nothing_for_a_large_k_is_told_so():
+    def forgetful(logits, k):
+        if k <= len(logits):
+            return logits.masked_fill(logits < logits.topk(k).values[-1], -math.inf)
+
+    feedback = exercises.check_top_k(forgetful)
+    assert feedback.correct is False and "darf sich nichts ändern" in feedback.text
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def top_k_solution(logits, k):
+    return logits.masked_fill(logits < logits.topk(min(k, len(logits))).values[-1], -math.inf)
+
+
+def top_k_by_scatter(logits, k):
+    kept = logits.topk(min(k, len(logits)))
+    return torch.full_like(logits, -math.inf).scatter(0, kept.indices, kept.values)
+
+
+def top_k_by_sorting(logits, k):
+    border = sorted(logits.tolist(), reverse=True)[:k][-1]
+    return torch.tensor([value if value >= border else -math.inf for value in logits.tolist()])
+
+
+WAYS = {
+    "check_top_k": Ways(
+        [top_k_solution, top_k_by_scatter, top_k_by_sorting],
+        [
+            (sampling.keep_top_k, "die Arbeit hat sampling.keep_top_k gemacht"),
+            (lambda logits, k: top_k_solution(logits, k).tolist(), "eine Liste"),
+            (lambda logits, k: top_k_solution(logits, k).numpy(), "numpy-Array"),
+        ],
+    ),
+}

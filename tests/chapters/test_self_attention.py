@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.self_attention import computation, exercises, questions, views
 from tokenwerk_helpers.tools.refresh import NOTEBOOKS
@@ -247,3 +248,35 @@ def test_a_place_beyond_a_shorter_sentence_becomes_its_last_and_a_click_moves_it
     heads.matrix.selected = 3
     assert heads.settings["query"] == 4 and heads.result.query == 3
     heads.close()
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def attention_solution(q, k, v):
+    return (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v
+
+
+def attention_by_einsum(q, k, v):
+    scores = torch.einsum("td,sd->ts", q, k) / q.shape[-1] ** 0.5
+    return torch.einsum("ts,sw->tw", F.softmax(scores, dim=1), v)
+
+
+def attention_by_loop(q, k, v):
+    rows = []
+    for query in q:
+        powers = torch.stack([(query @ key / math.sqrt(len(query))).exp() for key in k])
+        rows.append((powers / powers.sum())[:, None].mul(v).sum(0))
+    return torch.stack(rows)
+
+
+WAYS = {
+    "check_attention": Ways(
+        [attention_solution, attention_by_einsum, attention_by_loop],
+        [
+            (lambda q, k, v: model.attention(q, k, v)[0], "die Arbeit hat model.attention gemacht"),
+            (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), "F.scaled_dot_product_attention"),
+            (model.attention, "Tupel aus 2 Teilen"),
+        ],
+    ),
+}

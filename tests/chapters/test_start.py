@@ -1,6 +1,7 @@
 """00_start: the first slider, the self-test, the response time, and the map of the book."""
 
 import re
+import statistics
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from jupyterlab.commands import get_app_dir
 from packaging.specifiers import SpecifierSet
 
+from tests.ways import Ways
 from tokenwerk_helpers.chapters import book
 from tokenwerk_helpers.chapters.start import computation, exercises, questions, views
 from tokenwerk_helpers.tools import minutes
@@ -207,3 +209,19 @@ def test_the_table_names_what_a_beginner_meets_and_leads_nobody_into_the_same_lo
     for stuck in ("hört nicht auf", "nichts geht mehr"):
         (remedy,) = (helps for seen, helps in remedies.items() if stuck in seen)
         assert "Ändere" in remedy and "Run All Cells" not in remedy
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+WAYS = {
+    "check_mean": Ways(
+        [
+            lambda numbers: sum(numbers) / len(numbers),
+            statistics.fmean,
+            lambda numbers: torch.tensor(numbers).mean(),
+            np.mean,
+        ],
+        [(lambda numbers: numbers, "eine Liste"), (lambda numbers: len(numbers) > 1, "True oder False")],
+    ),
+}

@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.ways import Ways
 from tokenwerk_helpers import corpus, model, training
 from tokenwerk_helpers.chapters.training import computation, exercises, questions, views
 from tokenwerk_helpers.live.numbers import percent
@@ -540,3 +541,33 @@ def test_the_exercise_accepts_a_right_answer_and_knows_a_stub():
     assert exercises.check_shifted(lambda logits, ids: ...).correct is None
     assert exercises.check_shifted(shifted).correct
     assert exercises.check_shifted(lambda logits, ids: shifted(logits, ids).item()).correct
+
+
+# ---- ways in which a reader may write the exercise, right and wrong ----
+
+
+def loss_solution(logits, ids):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+
+def loss_by_gather(logits, ids):
+    log_p = logits[:, :-1].log_softmax(-1)
+    return -log_p.gather(-1, ids[:, 1:, None]).mean()
+
+
+def loss_by_loop(logits, ids):
+    lost = []
+    for row, read in zip(logits.softmax(-1).tolist(), ids.tolist()):
+        lost += [-math.log(p[id]) for p, id in zip(row, read[1:])]
+    return sum(lost) / len(lost)
+
+
+WAYS = {
+    "check_shifted": Ways(
+        [loss_solution, loss_by_gather, loss_by_loop, lambda *given: loss_solution(*given).numpy()],
+        [
+            (lambda logits, ids: loss_solution(logits, ids) > 0, "True oder False"),
+            (lambda logits, ids: (loss_solution(logits, ids),), "Tupel"),
+        ],
+    ),
+}

@@ -1,17 +1,27 @@
 """Exercises of 08_decoder: how what a reader writes is checked."""
 
-from collections.abc import Callable
-
 import torch
 
 from ...language import _
-from ...live.exercise import Reader, number
+from ...live.attempt import Reader, number
+from ...live.exercise import Exercise, Mistake
 from ...live.feedback import Feedback, wrong
 
 
-def check_next_id(function: Callable | None) -> Feedback:
-    """Does `function(logits)` return the most probable next id, from the last of (1, T, V)?"""
-    logits, reader = _logits(), Reader(function)
+def next_id(logits):
+    """The most probable next id after logits (1, T, V), one whole number."""
+    return ...
+
+
+def next_id_solution(logits):
+    """The last position has read everything."""
+    last = logits[0, -1]  # (V,)
+    return last.argmax().item()
+
+
+def _check(reader: Reader) -> Feedback:
+    """Does the function return the most probable next id, from the last of logits (1, T, V)?"""
+    logits = _logits()
     answer = _id(reader(logits))
     if isinstance(answer, Feedback):
         return answer
@@ -19,9 +29,7 @@ def check_next_id(function: Callable | None) -> Feedback:
         return wrong(_wrong_id(answer, logits))
     longer = torch.cat([logits, logits[:, :2]], dim=1)
     if _id(reader(longer)) != longer[0, -1].argmax():
-        return wrong(
-            _("Right for four positions, wrong for six: which one is the last, however many there are?")
-        )
+        return wrong(_only_four())
     return reader.right(_("Right: last position, largest logit. Softmax would not change which one it is."))
 
 
@@ -47,11 +55,46 @@ def _id(answer) -> int | Feedback:
 
 
 def _wrong_id(answer: int, logits: torch.Tensor) -> str:
-    ids = logits[0].argmax(dim=-1).tolist()
-    if answer == ids[0]:
-        return _("That id has the largest logit at the first position. Which position has read everything?")
-    if answer in ids:
-        return _("That is the answer of a position in the middle.")
-    if answer in (logits.mean(dim=1).argmax(), logits.flatten().argmax()):
-        return _("You let all positions have a say. But only one of them has read everything.")
-    return _("Take the logits of the last position and find where the largest stands.")
+    said = (mistake.answer for mistake in _mistakes() if answer == mistake.function(logits))
+    return next(said, _("Take the logits of the last position and find where the largest stands."))
+
+
+def _only_four() -> str:
+    return _("Right for four positions, wrong for six: which one is the last, however many there are?")
+
+
+def _mistakes() -> list[Mistake]:
+    middle = _("That is the answer of a position in the middle.")
+    all_together = _("You let all positions have a say. But only one of them has read everything.")
+    return [
+        Mistake(
+            "first position",
+            lambda logits: logits[0, 0].argmax(),
+            _("That id has the largest logit at the first position. Which position has read everything?"),
+        ),
+        Mistake("second position", lambda logits: logits[0, 1].argmax(), middle),
+        Mistake("last but one", lambda logits: logits[0, -2].argmax(), middle),
+        Mistake("mean of all", lambda logits: logits.mean(dim=1).argmax(), all_together),
+        Mistake("largest of all", lambda logits: logits.flatten().argmax(), all_together),
+        Mistake(
+            "smallest",
+            lambda logits: logits[0, -1].argmin(),
+            _("Take the logits of the last position and find where the largest stands."),
+        ),
+        Mistake("counted from the front", lambda logits: logits[0, 3].argmax(), _only_four()),
+    ]
+
+
+check_next_id = Exercise(
+    stub=next_id,
+    solution=next_id_solution,
+    check=_check,
+    hints=lambda: [
+        _("There is one list of logits for each position. Which position has read the whole text?"),
+        _(
+            "The index -1 always means the last position, however long the text is. Then look for the place "
+            "of the largest logit, not for its size."
+        ),
+    ],
+    mistakes=_mistakes,
+)

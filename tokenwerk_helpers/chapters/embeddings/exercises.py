@@ -1,21 +1,33 @@
 """Exercises of 07_embeddings: how what a reader writes is checked."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
 
 from ...language import _
-from ...live.exercise import Reader, close, named, tensor
+from ...live.attempt import Reader, close, tensor
+from ...live.exercise import Exercise, Mistake, named
 from ...live.feedback import Feedback, wrong
 
 
-def check_embed(function: Callable | None) -> Feedback:
-    """Does `function(ids, token_table, position_table)` add token and position rows, (B, T) -> (B, T, D)?"""
+def embed(ids, token_table, position_table):
+    """For each id its row of the token table plus the row of its position: (B, T) -> (B, T, D)."""
+    return ...
+
+
+def embed_solution(ids, token_table, position_table):
+    """Look up both tables and add."""
+    T = ids.shape[1]
+    tokens = token_table[ids]  # (B, T, D)
+    positions = position_table[:T]  # (T, D)
+    return tokens + positions  # (B, T, D)
+
+
+def _check(reader: Reader) -> Feedback:
+    """Does the function of ids and the two tables add token and position rows, (B, T) -> (B, T, D)?"""
     draw = partial(torch.randn, generator=torch.Generator().manual_seed(2), dtype=torch.float32)
     tokens, positions = draw(10, 3), draw(6, 3)
     ids = torch.tensor([[4, 4, 9, 0], [1, 4, 2, 9]])  # (B, T)
-    reader = Reader(function)
     answer = tensor(
         reader(ids, tokens, positions),
         (2, 4, 3),
@@ -26,16 +38,51 @@ def check_embed(function: Callable | None) -> Feedback:
     if close(answer, tokens[ids] + positions[:4]):
         return reader.right(_("Right: what it is plus where it stands."))
     return wrong(
-        named(answer, _mistakes(ids, tokens, positions))
+        named(answer, _mistakes(), ids, tokens, positions)
         or _("The numbers differ: row of the token plus row of the position 0 to T − 1.")
     )
 
 
-def _mistakes(ids, tokens, positions) -> dict[str, torch.Tensor]:
-    return {
-        _("The position is missing: the same token has the same list everywhere."): tokens[ids],
-        _("Positions are counted from 0; you begin with row 1."): tokens[ids] + positions[1:5],
-        _("You look up the position row by the token's id."): tokens[ids] + positions[ids.clamp(max=5)],
-        _("The lists are multiplied; they should be added."): tokens[ids] * positions[:4],
-        _("The positions run backwards."): tokens[ids] + positions[:4].flip(0),
-    }
+def _mistakes() -> list[Mistake]:
+    return [
+        Mistake(
+            "no position",
+            lambda ids, tokens, positions: tokens[ids],
+            _("The position is missing: the same token has the same list everywhere."),
+        ),
+        Mistake(
+            "counted from 1",
+            lambda ids, tokens, positions: tokens[ids] + positions[1 : 1 + ids.shape[1]],
+            _("Positions are counted from 0; you begin with row 1."),
+        ),
+        Mistake(
+            "position by id",
+            lambda ids, tokens, positions: tokens[ids] + positions[ids.clamp(max=len(positions) - 1)],
+            _("You look up the position row by the token's id."),
+        ),
+        Mistake(
+            "product",
+            lambda ids, tokens, positions: tokens[ids] * positions[: ids.shape[1]],
+            _("The lists are multiplied; they should be added."),
+        ),
+        Mistake(
+            "backwards",
+            lambda ids, tokens, positions: tokens[ids] + positions[: ids.shape[1]].flip(0),
+            _("The positions run backwards."),
+        ),
+    ]
+
+
+check_embed = Exercise(
+    stub=embed,
+    solution=embed_solution,
+    check=_check,
+    hints=lambda: [
+        _("Each place needs two lists: one says what stands there, the other one where it stands."),
+        _(
+            "table[ids] picks a row for every id at once. The positions are the same in every text: the "
+            "first T rows of their table. T is the last number in ids.shape."
+        ),
+    ],
+    mistakes=_mistakes,
+)

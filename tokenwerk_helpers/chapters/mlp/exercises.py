@@ -1,6 +1,5 @@
 """Exercises of 03_mlp: how what a reader writes is checked."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -8,17 +7,29 @@ import torch.nn.functional as F
 
 from ... import model
 from ...language import _
-from ...live.exercise import Reader, close, named, tensor
+from ...live.attempt import Reader, close, tensor
+from ...live.exercise import Exercise, Mistake, named
 from ...live.feedback import Feedback, wrong
 
 
-def check_mlp(function: Callable | None) -> Feedback:
-    """Is `function(x, W1, b1, W2, b2)` GELU(x W1^T + b1) W2^T + b2, tables stored as in nn.Linear?"""
+def mlp_by_hand(x, W1, b1, W2, b2):
+    """GELU(x W1^T + b1) W2^T + b2 with x (B, T, D), W1 (4D, D) and W2 (D, 4D), stored as in nn.Linear."""
+    return ...
+
+
+def mlp_by_hand_solution(x, W1, b1, W2, b2):
+    """Widen, bend, narrow."""
+    wide = x @ W1.T + b1  # (B, T, 4D)
+    bent = F.gelu(wide)  # (B, T, 4D)
+    return bent @ W2.T + b2  # (B, T, D)
+
+
+def _check(reader: Reader) -> Feedback:
+    """Is the function of x, W1, b1, W2, b2 GELU(x W1^T + b1) W2^T + b2, tables stored as in nn.Linear?"""
     draw = partial(torch.randn, generator=torch.Generator().manual_seed(1), dtype=torch.float32)
     D, hidden = 3, 12
     x = 2 * draw(2, 4, D)  # (B, T, D)
     W1, b1, W2, b2 = draw(hidden, D), draw(hidden), draw(D, hidden), draw(D)
-    reader = Reader(function, {"model.MLP": model.MLP.forward})
     answer = tensor(
         reader(x, W1, b1, W2, b2),
         x.shape,
@@ -29,24 +40,63 @@ def check_mlp(function: Callable | None) -> Feedback:
     if close(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)):
         return reader.right(_("Right: widen, bend, narrow, at every position alike."))
     return wrong(
-        named(answer, _mistakes(x, W1, b1, W2, b2))
+        named(answer, _mistakes(), x, W1, b1, W2, b2)
         or _("The numbers differ. Check one step after the other: first layer, activation, second layer.")
     )
 
 
-def _mistakes(x, W1, b1, W2, b2) -> dict[str, torch.Tensor]:
-    before = F.linear(x, W1, b1)
-    right = F.linear(F.gelu(before), W2, b2)
-    return {
-        _("You add x to it. The direct path goes around the MLP; the sum is the block's business."): x
-        + right,
-        _("The activation is missing: this is a single linear layer."): F.linear(before, W2, b2),
-        _("That is the MLP with ReLU; wanted is GELU."): F.linear(F.relu(before), W2, b2),
-        _("You use the tanh form of GELU; wanted is the exact one."): F.linear(
-            F.gelu(before, approximate="tanh"), W2, b2
+def _mistakes() -> list[Mistake]:
+    linear, gelu = F.linear, F.gelu
+
+    def right(x, W1, b1, W2, b2):
+        return linear(gelu(linear(x, W1, b1)), W2, b2)
+
+    def with_another(bend):
+        return lambda x, W1, b1, W2, b2: linear(bend(linear(x, W1, b1)), W2, b2)
+
+    return [
+        Mistake(
+            "direct path",
+            lambda x, *tables: x + right(x, *tables),
+            _("You add x to it. The direct path goes around the MLP; the sum is the block's business."),
         ),
-        _("b1 is missing."): F.linear(F.gelu(F.linear(x, W1)), W2, b2),
-        _("b2 is missing."): F.linear(F.gelu(before), W2),
-        _("Both biases are missing."): F.linear(F.gelu(F.linear(x, W1)), W2),
-        _("After the second layer comes no activation."): F.gelu(right),
-    }
+        Mistake(
+            "no activation",
+            with_another(lambda hidden: hidden),
+            _("The activation is missing: this is a single linear layer."),
+        ),
+        Mistake("ReLU", with_another(F.relu), _("That is the MLP with ReLU; wanted is GELU.")),
+        Mistake(
+            "tanh form",
+            with_another(partial(gelu, approximate="tanh")),
+            _("You use the tanh form of GELU; wanted is the exact one."),
+        ),
+        Mistake("no b1", lambda x, W1, b1, W2, b2: right(x, W1, None, W2, b2), _("b1 is missing.")),
+        Mistake("no b2", lambda x, W1, b1, W2, b2: right(x, W1, b1, W2, None), _("b2 is missing.")),
+        Mistake(
+            "no biases",
+            lambda x, W1, b1, W2, b2: right(x, W1, None, W2, None),
+            _("Both biases are missing."),
+        ),
+        Mistake(
+            "bent twice",
+            lambda x, *tables: gelu(right(x, *tables)),
+            _("After the second layer comes no activation."),
+        ),
+    ]
+
+
+check_mlp = Exercise(
+    stub=mlp_by_hand,
+    solution=mlp_by_hand_solution,
+    check=_check,
+    hints=lambda: [
+        _("There are three steps: the first layer, the activation, the second layer. Give each a name."),
+        _(
+            "A layer is @ with the transposed table (.T), plus its bias. Between the two layers stands "
+            "torch.nn.functional.gelu, as it comes."
+        ),
+    ],
+    mistakes=_mistakes,
+    borrowed=lambda: {"model.MLP": model.MLP.forward},
+)

@@ -1,6 +1,5 @@
 """Exercises of 02_normalization: how what a reader writes is checked."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from itertools import product
@@ -10,7 +9,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ...language import _
-from ...live.exercise import Reader, agreeing, close, tensor
+from ...live.attempt import Reader, agreeing, close, tensor
+from ...live.exercise import Exercise, Mistake
 from ...live.feedback import Feedback, floats, wrong
 
 EPSILON = 0.3  # large, so that its place makes a visible difference
@@ -100,10 +100,23 @@ BORROWED = {
 }
 
 
-def check_layer_norm(function: Callable) -> Feedback:
-    """Is `function(x, gamma, beta, eps)` a LayerNorm over the last axis? If not, name what is broken."""
+def layer_norm(x, gamma, beta, eps):
+    """LayerNorm over the last axis of x (..., D), with gamma and beta (D,) and epsilon under the root."""
+    return ...
+
+
+def layer_norm_solution(x, gamma, beta, eps):
+    """Mean to 0, spread to 1, then stretch and shift."""
+    mean = x.mean(dim=-1, keepdim=True)  # (..., 1)
+    deviation = x - mean  # (..., D)
+    variance = (deviation**2).mean(dim=-1, keepdim=True)  # (..., 1)
+    normalized = deviation / torch.sqrt(variance + eps)  # (..., D)
+    return gamma * normalized + beta  # (..., D)
+
+
+def _check(reader: Reader) -> Feedback:
+    """Is the function of x, gamma, beta, eps a LayerNorm over the last axis? If not, name what is broken."""
     x, gamma, beta = example()
-    reader = Reader(function, BORROWED)
     given = reader(x, gamma, beta, EPSILON)
     if isinstance(given, Feedback):
         return _explained(given)
@@ -159,3 +172,29 @@ def _explained(stopped: Feedback) -> Feedback:
         return stopped
     hint = _("Does the mean keep its axis (keepdim=True), so that it fits beside x?")
     return replace(stopped, text=f"{stopped.text} {hint}")
+
+
+def _mistakes() -> list[Mistake]:
+    """Every recipe with a single mistake."""
+    return [
+        Mistake(f"{name}: {getattr(recipe, name)}", recipe, hint(recipe, name))
+        for recipe in recipes()
+        for name in mistakes(recipe)
+        if len(mistakes(recipe)) == 1
+    ]
+
+
+check_layer_norm = Exercise(
+    stub=layer_norm,
+    solution=layer_norm_solution,
+    check=_check,
+    hints=lambda: [
+        _("Go step by step, as with [1, 3]: mean, deviations, variance, root, gamma and beta."),
+        _(
+            "Each position has its own mean: x.mean(dim=-1, keepdim=True). The variance is the mean of the "
+            "squared deviations, and epsilon is added to it before the root."
+        ),
+    ],
+    mistakes=_mistakes,
+    borrowed=lambda: BORROWED,
+)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable
 
 from ...language import _
-from ...live.exercise import Reader, numbers
+from ...live.attempt import Reader, numbers
+from ...live.exercise import Exercise, Mistake
 from ...live.feedback import Feedback, wrong
 from ...model import Config
 from ...parameters import count_config
@@ -13,14 +14,26 @@ from .computation import block_count
 TRIED_WIDTHS = (3, 8, 20)
 
 
-def _reader(function: Callable) -> Reader:
+def _borrowed() -> dict[str, Callable]:
     """Whoever has a real model counted, for which it takes a Config, has not found out what is in it."""
-    return Reader(function, {_("the real model"): Config.__post_init__})
+    return {_("the real model"): Config.__post_init__}
 
 
-def check_block_parameters(function: Callable) -> Feedback:
-    """Does `function(D)` count every parameter of a block with biases and two LayerNorms?"""
-    reader = _reader(function)
+def block_parameters(D):
+    """How many parameters a block of width D has, with all biases and two LayerNorms."""
+    return ...
+
+
+def block_parameters_solution(D):
+    """Attention, MLP, two norms."""
+    attention = 4 * (D * D + D)
+    mlp = (D * 4 * D + 4 * D) + (4 * D * D + D)
+    norms = 2 * (D + D)
+    return attention + mlp + norms
+
+
+def _check_block(reader: Reader) -> Feedback:
+    """Does the function of D count every parameter of a block with biases and two LayerNorms?"""
     answers = numbers(
         reader, [(width,) for width in TRIED_WIDTHS], _("Your function has to return a number.")
     )
@@ -72,13 +85,65 @@ def _known_gaps() -> dict[tuple[int, int], str]:
     }
 
 
+def _block_mistakes() -> list[Mistake]:
+    def lacking(square: int, first: int) -> Callable:
+        return lambda D: block_parameters_solution(D) - square * D**2 - first * D
+
+    gaps = [
+        Mistake(f"lacks {square} D^2 + {first} D", lacking(square, first), text)
+        for (square, first), text in _known_gaps().items()
+    ]
+    return [
+        *gaps,
+        Mistake(
+            "for D = 8 only",
+            lambda D: block_parameters_solution(8),
+            _("Right for D = 8, wrong for other widths. Compute with D, not with 8."),
+        ),
+        Mistake(
+            "counted twice",
+            lambda D: 2 * block_parameters_solution(D),
+            _("Too many. Is something counted twice, or does something belong to the whole decoder?"),
+        ),
+    ]
+
+
+check_block_parameters = Exercise(
+    stub=block_parameters,
+    solution=block_parameters_solution,
+    check=_check_block,
+    hints=lambda: [
+        _("Draw the block and write beside each part which tables and which lists of numbers it holds."),
+        _(
+            "A linear layer from a to b numbers has a · b weights and b biases. Attention has four of them, "
+            "the MLP two, of which one ends at 4D; a norm has two lists of length D."
+        ),
+    ],
+    mistakes=_block_mistakes,
+    borrowed=_borrowed,
+)
+
+
 # V, D, L, T, own head
 DECODERS = ((100, 8, 2, 16, False), (50, 12, 1, 30, False), (70, 4, 5, 10, True), (90, 20, 3, 25, True))
 
 
-def check_decoder_parameters(function: Callable) -> Feedback:
-    """Does `function(V, D, L, T, own_head)` count every parameter of a decoder?"""
-    reader = _reader(function)
+def decoder_parameters(V, D, L, T, own_head):
+    """How many parameters a decoder has: V tokens, width D, L blocks, T positions, own_head True or False."""
+    return ...
+
+
+def decoder_parameters_solution(V, D, L, T, own_head):
+    """Two tables at the entrance, L blocks, the last norm, maybe a head."""
+    tables = V * D + T * D
+    blocks = L * (12 * D * D + 13 * D)
+    last_norm = 2 * D
+    head = V * D if own_head else 0
+    return tables + blocks + last_norm + head
+
+
+def _check_decoder(reader: Reader) -> Feedback:
+    """Does the function of V, D, L, T, own_head count every parameter of a decoder?"""
     answers = numbers(reader, DECODERS, _("Your function has to return a number."))
     if isinstance(answers, Feedback):
         return answers
@@ -89,23 +154,82 @@ def check_decoder_parameters(function: Callable) -> Feedback:
     gaps = [true - answer for true, answer in zip(exact, answers)]
     if not any(gaps):
         return reader.right(_("Right, with a shared head and with an own one. You can count GPT-3 now."))
-    return wrong(_missing_in_decoder(gaps))
+    return wrong(_missing_in_decoder(answers, gaps))
 
 
-def _missing_in_decoder(gaps: list[float]) -> str:
-    def lacks(part: Callable) -> bool:
-        return all(gap == part(*sizes) for gap, sizes in zip(gaps, DECODERS))
+def _missing_in_decoder(answers: list[float], gaps: list[float]) -> str:
+    for mistake in _lacking_in_decoder():
+        if all(answer == mistake.function(*sizes) for answer, sizes in zip(answers, DECODERS)):
+            return mistake.answer
+    return _only_one_block() if gaps[1] == 0 else _sum_up()
 
-    if lacks(lambda V, D, L, T, own: V * D * own):
-        return _("Right with a shared head. One with a table of its own needs more.")
-    if lacks(lambda V, D, L, T, own: -V * D * (not own)):
-        return _("Right with an own head. A shared table is counted once.")
-    if lacks(lambda V, D, L, T, own: 2 * D):
-        return _("Almost. Between the last block and the head sits one more norm.")
-    if lacks(lambda V, D, L, T, own: T * D):
-        return _("The positions have a table, too.")
-    if lacks(lambda V, D, L, T, own: 13 * L * D + 2 * D):
-        return _("This is the rule of thumb. Here the small groups count as well.")
-    if gaps[1] == 0:
-        return _("Right with one block, wrong with several. What is there only once, what L times?")
+
+def _only_one_block() -> str:
+    return _("Right with one block, wrong with several. What is there only once, what L times?")
+
+
+def _sum_up() -> str:
     return _("Not yet. Add up: two tables at the entrance, L blocks, the last norm, maybe a head.")
+
+
+def _lacking_in_decoder() -> list[Mistake]:
+    """What is told by the difference to the right number, for every decoder that is tried."""
+
+    def lacking(part: Callable) -> Callable:
+        return lambda *sizes: decoder_parameters_solution(*sizes) - part(*sizes)
+
+    return [
+        Mistake(
+            "no own head",
+            lacking(lambda V, D, L, T, own: V * D * own),
+            _("Right with a shared head. One with a table of its own needs more."),
+        ),
+        Mistake(
+            "always an own head",
+            lacking(lambda V, D, L, T, own: -V * D * (not own)),
+            _("Right with an own head. A shared table is counted once."),
+        ),
+        Mistake(
+            "no last norm",
+            lacking(lambda V, D, L, T, own: 2 * D),
+            _("Almost. Between the last block and the head sits one more norm."),
+        ),
+        Mistake(
+            "no positions",
+            lacking(lambda V, D, L, T, own: T * D),
+            _("The positions have a table, too."),
+        ),
+        Mistake(
+            "rule of thumb",
+            lacking(lambda V, D, L, T, own: 13 * L * D + 2 * D),
+            _("This is the rule of thumb. Here the small groups count as well."),
+        ),
+    ]
+
+
+def _decoder_mistakes() -> list[Mistake]:
+    return [
+        *_lacking_in_decoder(),
+        Mistake(
+            "one block",
+            lambda V, D, L, T, own: decoder_parameters_solution(V, D, 1, T, own),
+            _only_one_block(),
+        ),
+        Mistake("only blocks", lambda V, D, L, T, own: L * block_parameters_solution(D), _sum_up()),
+    ]
+
+
+check_decoder_parameters = Exercise(
+    stub=decoder_parameters,
+    solution=decoder_parameters_solution,
+    check=_check_decoder,
+    hints=lambda: [
+        _("Walk through the decoder from the ids to the logits and note each table that you pass."),
+        _(
+            "You have already counted one block: L of them count L times. Tables for tokens and positions, "
+            "and the last norm, are there once; a shared head costs nothing, an own one V · D."
+        ),
+    ],
+    mistakes=_decoder_mistakes,
+    borrowed=_borrowed,
+)

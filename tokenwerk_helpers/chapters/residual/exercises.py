@@ -1,22 +1,34 @@
 """Exercises of 01_residual: how what a reader writes is checked."""
 
 import dis
-from collections.abc import Callable
 
 import torch
 
 from ... import model
 from ...language import _
-from ...live.exercise import Reader, Run, close, stopped, tensor, why
+from ...live.attempt import Reader, Run, close, stopped, tensor, why
+from ...live.exercise import Exercise, Mistake
 from ...live.feedback import Feedback, floats, wrong
 
 
-def check_residual_step(function: Callable | None) -> Feedback:
-    """Does `function(x, f)` return x + f(x), refuse unequal shapes and leave x as it was?"""
+def residual_step(x, f):
+    """x + f(x); refuses an f(x) of another shape than x, and leaves x as it was."""
+    return ...
+
+
+def residual_step_solution(x, f):
+    """Look at the shapes first, then add."""
+    fx = f(x)
+    if fx.shape != x.shape:
+        raise ValueError(f"f(x) has shape {tuple(fx.shape)}, x has shape {tuple(x.shape)}")
+    return x + fx
+
+
+def _check(reader: Reader) -> Feedback:
+    """Does the function of x and f return x + f(x), refuse unequal shapes and leave x as it was?"""
     x = floats([[2.0, 5.0], [1.0, -1.0], [0.5, 3.0]])
     fx = floats([[0.3, -0.2], [1.0, 0.5], [-2.0, 0.25]])
     calls = []
-    reader = Reader(function, {"residual": model.residual})
     answer = reader(x, lambda given: calls.append(given.clone()) or fx.clone())
     answer = tensor(answer, x.shape, _("The result must be a tensor of the shape of x."))
     if isinstance(answer, Feedback):
@@ -72,3 +84,44 @@ def _is_refusal(error: Exception) -> bool:
     on_purpose = dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
     slip = isinstance(error, RecursionError | NotImplementedError)
     return on_purpose or (isinstance(error, ValueError | RuntimeError) and not slip)
+
+
+def _mistakes() -> list[Mistake]:
+    def in_place(x, f):
+        x += f(x)
+        return x
+
+    def f_called_twice(x, f):
+        return x + f(x) + 0 * f(x)
+
+    broadcast = _(
+        "The sum is right. But f(x) of shape {shape} was accepted beside x of shape (3, 2): "
+        "broadcasting hides the mistake."
+    )
+    changed = _(
+        "Your function changes {name} itself (+=, a name with _ at its end, or x[...] = does that). "
+        "Whoever still needs {name} now has a wrong one; make a new tensor."
+    )
+    return [
+        Mistake("no direct path", lambda x, f: f(x), _("That is f(x) alone: the direct path is missing.")),
+        Mistake("product", lambda x, f: x * f(x), _("The result is not the sum of x and f(x).")),
+        Mistake("f called twice", f_called_twice, _("Call f exactly once, with x as it came in.")),
+        Mistake("shapes not compared", lambda x, f: x + f(x), broadcast.format(shape=(1, 2))),
+        Mistake("x changed", in_place, changed.format(name="x")),
+    ]
+
+
+check_residual_step = Exercise(
+    stub=residual_step,
+    solution=residual_step_solution,
+    check=_check,
+    hints=lambda: [
+        _("First work out f(x) and give it a name. Before you add: which shapes do x and f(x) have?"),
+        _(
+            "Tensors know their .shape. If the two differ, stop with raise ValueError(...); if not, return "
+            "the sum of x and what you have named."
+        ),
+    ],
+    mistakes=_mistakes,
+    borrowed=lambda: {"residual": model.residual},
+)

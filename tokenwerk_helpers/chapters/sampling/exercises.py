@@ -1,20 +1,29 @@
 """Exercises of 10_sampling: how what a reader writes is checked."""
 
 import math
-from collections.abc import Callable
-
-import torch
 
 from ... import sampling
 from ...language import _
-from ...live.exercise import Reader, close, named, tensor
+from ...live.attempt import Reader, close, tensor
+from ...live.exercise import Exercise, Mistake, named
 from ...live.feedback import Feedback, floats, wrong
 
 
-def check_top_k(function: Callable | None) -> Feedback:
-    """Does `function(logits, k)` lower all but the k largest of logits (V,) to -inf?"""
+def top_k(logits, k):
+    """The logits (V,) with all but the k largest lowered to -inf; for k >= V they stay as they are."""
+    return ...
+
+
+def top_k_solution(logits, k):
+    """Whatever lies below the k-th largest is out."""
+    k = min(k, len(logits))
+    smallest_kept = logits.topk(k).values[-1]
+    return logits.masked_fill(logits < smallest_kept, -math.inf)  # (V,)
+
+
+def _check(reader: Reader) -> Feedback:
+    """Does the function of logits (V,) and k lower all but the k largest to -inf?"""
     logits = floats([0.5, 3.0, -1.0, 2.0, 1.0])
-    reader = Reader(function, {"sampling.keep_top_k": sampling.keep_top_k})
     wanted = _("The result must have the shape of the logits.")
     answer = tensor(reader(logits, 2), logits.shape, wanted)
     if isinstance(answer, Feedback):
@@ -25,7 +34,7 @@ def check_top_k(function: Callable | None) -> Feedback:
             answer == math.inf, -math.inf
         )  # the wrong infinity: a mistake of its own
         return wrong(
-            named(lowered, _mistakes(logits))
+            named(lowered, _mistakes(), logits, 2)
             or _("The two largest must stay as they are, all others become −∞.")
         )
     large = tensor(reader(logits, 9), logits.shape, wanted)
@@ -35,15 +44,40 @@ def check_top_k(function: Callable | None) -> Feedback:
     return reader.right(_("Right: the survivors keep their logits, the others have no chance any more."))
 
 
-def _mistakes(logits: torch.Tensor) -> dict[str, torch.Tensor]:
-    expected = sampling.keep_top_k(logits, 2)
-    return {
-        _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."): logits
-        * (expected > -math.inf),
-        _("You keep the smallest instead of the largest."): logits.masked_fill(
-            sampling.keep_top_k(-logits, 2) == -math.inf, -math.inf
+def _mistakes() -> list[Mistake]:
+    keep = sampling.keep_top_k
+    return [
+        Mistake(
+            "set to 0",
+            lambda logits, k: logits * (keep(logits, k) > -math.inf),
+            _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."),
         ),
-        _("These are probabilities; logits are wanted, with −∞ where a token is out."): expected.softmax(-1),
-        _("One too few is kept."): sampling.keep_top_k(logits, 1),
-        _("One too many is kept."): sampling.keep_top_k(logits, 3),
-    }
+        Mistake(
+            "smallest",
+            lambda logits, k: logits.masked_fill(keep(-logits, k) == -math.inf, -math.inf),
+            _("You keep the smallest instead of the largest."),
+        ),
+        Mistake(
+            "probabilities",
+            lambda logits, k: keep(logits, k).softmax(-1),
+            _("These are probabilities; logits are wanted, with −∞ where a token is out."),
+        ),
+        Mistake("one too few", lambda logits, k: keep(logits, k - 1), _("One too few is kept.")),
+        Mistake("one too many", lambda logits, k: keep(logits, k + 1), _("One too many is kept.")),
+    ]
+
+
+check_top_k = Exercise(
+    stub=top_k,
+    solution=top_k_solution,
+    check=_check,
+    hints=lambda: [
+        _("Look for the border first: how large is the smallest logit that still stays?"),
+        _(
+            "logits.topk(k).values holds the k largest, the border at its end. Whatever is smaller becomes "
+            "-math.inf (masked_fill or torch.where). And k may be larger than there are logits."
+        ),
+    ],
+    mistakes=_mistakes,
+    borrowed=lambda: {"sampling.keep_top_k": sampling.keep_top_k},
+)

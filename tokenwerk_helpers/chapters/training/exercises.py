@@ -1,21 +1,31 @@
 """Exercises of 11_training: how what a reader writes is checked."""
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 
 from ...language import _
-from ...live.exercise import Reader, close, named, number
+from ...live.attempt import Reader, close, number
+from ...live.exercise import Exercise, Mistake, named
 from ...live.feedback import Feedback, floats, wrong
 
 
-def check_shifted(function: Callable | None) -> Feedback:
-    """Does `function(logits, ids)` return the mean loss of predicting each next id? (B, T, V), (B, T)"""
+def next_token_loss(logits, ids):
+    """The mean loss, -ln p, of predicting each next id: logits (B, T, V), ids (B, T), one number."""
+    return ...
+
+
+def next_token_loss_solution(logits, ids):
+    """What was read up to t is compared with what stands at t + 1."""
+    predictions = logits[:, :-1]  # (B, T-1, V)
+    targets = ids[:, 1:]  # (B, T-1)
+    return F.cross_entropy(predictions.flatten(0, 1), targets.flatten())
+
+
+def _check(reader: Reader) -> Feedback:
+    """Does the function of logits (B, T, V), ids (B, T) return the mean loss of predicting each next id?"""
     generator = torch.Generator().manual_seed(4)
     logits = torch.randn(2, 6, 5, generator=generator, dtype=torch.float32)
     ids = torch.randint(0, 5, (2, 6), generator=generator)
-    reader = Reader(function)
     answer = reader(logits, ids)
     one = number(answer, _("One number is wanted, the mean over all predictions."))
     if isinstance(one, Feedback):
@@ -24,21 +34,57 @@ def check_shifted(function: Callable | None) -> Feedback:
     if close(answer, F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())):
         return reader.right(_("Right: what was read up to t is compared with what stands at t + 1."))
     return wrong(
-        named(answer, _mistakes(logits, ids))
+        named(answer, _mistakes(), logits, ids)
         or _("The number differs. Logits of positions 0 to T − 2 go with ids 1 to T − 1.")
     )
 
 
-def _mistakes(logits: torch.Tensor, ids: torch.Tensor) -> dict[str, torch.Tensor]:
-    expected = F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
-    return {
-        _("Not shifted: each position is asked for the token it has just read."): F.cross_entropy(
-            logits.flatten(0, 1), ids.flatten()
+def _mistakes() -> list[Mistake]:
+    def loss(logits, ids):
+        return F.cross_entropy(logits.flatten(0, -2), ids.flatten())
+
+    def right(logits, ids):
+        return loss(logits[:, :-1], ids[:, 1:])
+
+    return [
+        Mistake(
+            "not shifted",
+            loss,
+            _("Not shifted: each position is asked for the token it has just read."),
         ),
-        _("Shifted the wrong way: the model is asked for the token before."): F.cross_entropy(
-            logits[:, 1:].flatten(0, 1), ids[:, :-1].flatten()
+        Mistake(
+            "shifted backwards",
+            lambda logits, ids: loss(logits[:, 1:], ids[:, :-1]),
+            _("Shifted the wrong way: the model is asked for the token before."),
         ),
-        _("That is the sum; the mean is wanted."): expected * ids[:, 1:].numel(),
-        _("The sign is the wrong way round: the loss is −ln p."): -expected,
-        _("Only the last position is counted."): F.cross_entropy(logits[:, -2], ids[:, -1]),
-    }
+        Mistake(
+            "sum",
+            lambda logits, ids: right(logits, ids) * ids[:, 1:].numel(),
+            _("That is the sum; the mean is wanted."),
+        ),
+        Mistake(
+            "sign",
+            lambda logits, ids: -right(logits, ids),
+            _("The sign is the wrong way round: the loss is −ln p."),
+        ),
+        Mistake(
+            "last position",
+            lambda logits, ids: loss(logits[:, -2], ids[:, -1]),
+            _("Only the last position is counted."),
+        ),
+    ]
+
+
+check_shifted = Exercise(
+    stub=next_token_loss,
+    solution=next_token_loss_solution,
+    check=_check,
+    hints=lambda: [
+        _("Which token is the model to name after it has read the first one? And after the last one?"),
+        _(
+            "Leave out the last position of the logits and the first of the ids: then they belong "
+            "together. F.cross_entropy wants (N, V) and (N,), so flatten texts and positions into one axis."
+        ),
+    ],
+    mistakes=_mistakes,
+)
