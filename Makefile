@@ -24,8 +24,8 @@ MAKER   := .venv/maker-$(VERSION)
 lab: $(READER)
 	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py $(LAB_OPTIONS)
 
-# Left out: the browser, and the pages run anew (nbval). The decoder goes first and alone, so that it is heard soon.
-CHECK := $(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser"
+# Left out: the browser, and whatever runs pages anew by nbval. The decoder goes first and alone, so that it is heard soon.
+CHECK := $(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser and not nbval"
 check: $(MAKER)
 	$(CHECK) tests/decoder $(PYTEST_OPTIONS)
 	$(CHECK) tests --ignore=tests/decoder $(PYTEST_OPTIONS)

@@ -121,12 +121,12 @@ def is_stale(live: LiveFigure) -> bool:
 
 def jumps(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
     """Yield what looks different although nothing has moved, and where a move has drawn everything."""
-    at_first, twin = pictures(figures), explorer.still()
+    at_first, stills = pictures(figures), [live.still() for live in figures]
     for page in ({"dark": False, "density": 1.0}, {"dark": True, "density": 1.25}):
         for live in figures:
             live.set_state(page)
         shown = pictures(figures)
-        if explorer.still() != twin:
+        if [live.still() for live in figures] != stills:
             yield f"{page}: another still"
         for live in figures:
             live.canvas.draw = Mock(wraps=live.canvas.draw)
