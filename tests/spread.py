@@ -25,7 +25,7 @@ LONG = {
 class ByFileOrPage(LoadFileScheduling):
     """A worker takes a whole file (of a notebook: its kernel), of the browser tests all those of one page.
 
-    The longest go first, so that at the end no worker waits for another.
+    The decoder's go first, to be heard soon, then the longest, so that at the end no worker waits for another.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -34,10 +34,10 @@ class ByFileOrPage(LoadFileScheduling):
         return f"{file} {page}" if file.startswith(BROWSER_PAGES) else file
 
     def _assign_work_unit(self, node) -> None:
-        self.workqueue.move_to_end(max(self.workqueue, key=seconds), last=False)
+        self.workqueue.move_to_end(max(self.workqueue, key=urgency), last=False)
         super()._assign_work_unit(node)
 
 
-def seconds(scope: str) -> float:
-    """How long a worker will be busy with it."""
-    return LONG.get(scope.partition(".py")[0], 4)
+def urgency(scope: str) -> tuple[bool, float]:
+    """The greatest is next: is it the decoder's, and for how many seconds will a worker be busy?"""
+    return scope.startswith("tests/decoder/"), LONG.get(scope.partition(".py")[0], 4)
