@@ -192,13 +192,21 @@ class Notebook:
         self.wait_for("ready")
         self.unsaved_when_opened = self.ask("unsaved")
 
+    def _leave(self) -> bool:
+        """Close the notebook with its kernel; has all gone well in it?"""
+        try:
+            complaints = self.complaints()
+            self.ask("leave")
+        except Error:  # it does not answer any more
+            return False
+        return not complaints
+
     def turn_to(self, name: str) -> None:
         """Read the next notebook with a kernel of its own, in the JupyterLab that is already loaded.
 
         Only where nothing has gone wrong in it: else it is loaded anew.
         """
-        is_sound = not self.complaints()
-        self.ask("leave")
+        is_sound = self._leave()
         self._begin(name)
         if is_sound:
             self.ask("open", name)

@@ -25,7 +25,7 @@ LONG = {
 class ByFileOrPage(LoadFileScheduling):
     """A worker takes a whole file (of a notebook: its kernel), of the browser tests all those of one page.
 
-    The decoder's go first, to be heard soon, then the longest, so that at the end no worker waits for another.
+    The decoder's go first, to be heard soon; then the longest, so that at the end no worker waits.
     """
 
     def _split_scope(self, nodeid: str) -> str:
