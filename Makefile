@@ -1,7 +1,7 @@
 # Every target does its own set-up in .venv; where nothing changed, that takes no time.
 #
 #   make lab         open the book in JupyterLab
-#   make check       before a commit: all that needs no browser, the decoder first, up to the first failure
+#   make check       before a commit: all that needs no browser, the model first, up to the first failure
 #   make test        prove it: units, properties, notebooks, a real browser
 #   make html        print it: the pages as HTML in build/html, to read without network, or on paper
 #   make new         make a page that passes at once, to be rewritten (NAME=12_topic, TITLE="Das Thema")
@@ -24,11 +24,12 @@ MAKER   := .venv/maker-$(VERSION)
 lab: $(READER)
 	$(BIN)/python -m jupyterlab --config=tokenwerk_helpers/jupyter/jupyter_lab_config.py $(LAB_OPTIONS)
 
-# Left out: the browser, and the pages run anew (nbval). The decoder goes first and alone, so that it is heard soon.
-CHECK := $(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser"
+# Left out: the browser, and whatever runs pages anew by nbval. The model goes first and alone: a broken line of it is
+# named within seconds, before the workers have started.
+MODEL := tests/decoder/test_model.py tests/decoder/test_attention.py
 check: $(MAKER)
-	$(CHECK) tests/decoder $(PYTEST_OPTIONS)
-	$(CHECK) tests --ignore=tests/decoder $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -x $(MODEL) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n $(WORKERS) -x -m "not browser and not nbval" tests $(MODEL:%=--ignore=%) $(PYTEST_OPTIONS)
 
 test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)

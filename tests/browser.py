@@ -165,23 +165,54 @@ class Notebook:
         self, browser: Browser, server: Lab, name: str, width=1300, height=900, theme="light", scale=1
     ):
         self.server = server
-        self.name = name
-        self.console_errors: list[str] = []
-        self.foreign_requests: list[str] = []
-        self.updates_sent = 0  # messages to the kernel that move a control: each is one computation
-        self.seconds = 0.0  # that running all cells took
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=scale, reduced_motion="reduce"
         )
         self.context.add_init_script(path=PAGE_SCRIPT)
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
+        self._begin(name)
         self._listen()
+        self._load()
+        self.set_theme(theme)
+
+    def _begin(self, name: str) -> None:
+        self.name = name
+        self.console_errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        self.updates_sent = 0  # messages to the kernel that move a control: each is one computation
+        self.seconds = 0.0  # that running all cells took
+
+    def _load(self) -> None:
         # The page of a single document: as wide as the window, without JupyterLab's side bars.
-        self.page.goto(f"{server.url}/doc/tree/{name}?reset", wait_until="commit")
+        self.page.goto(f"{self.server.url}/doc/tree/{self.name}?reset", wait_until="commit")
+        self._arrive()
+
+    def _arrive(self) -> None:
         self.wait_for("ready")
         self.unsaved_when_opened = self.ask("unsaved")
-        self.set_theme(theme)
+
+    def _leave(self) -> bool:
+        """Close the notebook with its kernel; has all gone well in it?"""
+        try:
+            complaints = self.complaints()
+            self.ask("leave")
+        except Error:  # it does not answer any more
+            return False
+        return not complaints
+
+    def turn_to(self, name: str) -> None:
+        """Read the next notebook with a kernel of its own, in the JupyterLab that is already loaded.
+
+        Only where nothing has gone wrong in it: else it is loaded anew.
+        """
+        is_sound = self._leave()
+        self._begin(name)
+        if is_sound:
+            self.ask("open", name)
+            self._arrive()
+        else:
+            self._load()
 
     def _listen(self) -> None:
         self.page.on("console", self._note_console)

@@ -35,6 +35,8 @@
   const watch = (connection) => {
     if (watched.has(connection)) return;
     watched.add(connection);
+    underWay.clear(); // what was asked of an earlier kernel nobody answers any more
+    echoes = 0;
     connection.anyMessage.connect((_sender, { msg, direction }) => {
       if (direction === "recv") lastWord = performance.now();
       const isDone = msg.header.msg_type === "status" && msg.content.execution_state === "idle";
@@ -92,6 +94,13 @@
       return panel().context.model.dirty;
     },
     save: () => panel().context.save(),
+    // Close the notebook, with its kernel; unsaved changes are lost.
+    leave: async () => {
+      const left = panel();
+      await left.sessionContext.shutdown();
+      left.dispose();
+    },
+    open: (path) => jupyterapp.commands.execute("docmanager:open", { path }).then(() => null),
     runAll: () => jupyterapp.commands.execute("notebook:run-all-cells").then(() => null),
     command: ([name, given]) => jupyterapp.commands.execute(name, given).then(() => null),
     endKernels: () => window.jupyterapp?.serviceManager.sessions.shutdownAll(),

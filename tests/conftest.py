@@ -1,7 +1,7 @@
 """What tests share: the same examples everywhere, one JupyterLab and one Chromium for each worker."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import settings
@@ -32,6 +32,25 @@ def chromium() -> Iterator:
         pytest.skip("no Chromium found (set TOKENWERK_BROWSER=required to fail instead)")
     with browser.chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def turn_to(server, chromium) -> Iterator[Callable]:
+    """Open a notebook by its name; the JupyterLab in the browser is loaded once for all of a file."""
+    from tests.browser import Notebook
+
+    opened = []
+
+    def notebook_of(name: str) -> Notebook:
+        if opened:
+            opened[0].turn_to(name)
+        else:
+            opened.append(Notebook(chromium, server, name))
+        return opened[0]
+
+    yield notebook_of
+    for notebook in opened:
+        notebook.close()
 
 
 @pytest.fixture(scope="module")

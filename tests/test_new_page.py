@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nbval
+
 ROOT = Path(__file__).parents[1]
 # What holds for every page, without what starts kernels of its own to test the tool that stores pages.
 HELD = [

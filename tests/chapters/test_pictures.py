@@ -1,12 +1,14 @@
 """Figures as a printer looks at them: whatever is chosen, no writing is cut off or lies over another.
 
-And as a reader does: nothing jumps that nobody has moved, and the first move is as quick as the tenth.
+And as a reader does: nothing jumps that nobody has moved, and the first move is as quick as the tenth. Global
+settings belong to the reader: whatever they are, views look and compute the same, and set none.
 """
 
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import combinations
 from unittest.mock import Mock
 
@@ -16,12 +18,16 @@ import pytest
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from tests.chapters.surroundings import asked_from_the_page, foreign, page_thread, settings
 from tokenwerk_helpers import chapters
 from tokenwerk_helpers.chapters import book
 from tokenwerk_helpers.chapters.book import you_are_here
+from tokenwerk_helpers.chapters.norm_placement.computation import at_start
+from tokenwerk_helpers.chapters.residual.computation import train_all_rates
 from tokenwerk_helpers.live.explorer import Explorer
 from tokenwerk_helpers.live.figure import LiveFigure
 
+CACHES = (train_all_rates, at_start)  # else they answer from the reader's usual settings
 TOUCH = 3  # pixels that boxes may share: they hold more than the ink
 
 
@@ -115,12 +121,12 @@ def is_stale(live: LiveFigure) -> bool:
 
 def jumps(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
     """Yield what looks different although nothing has moved, and where a move has drawn everything."""
-    at_first, twin = pictures(figures), explorer.still()
+    at_first, stills = pictures(figures), [live.still() for live in figures]
     for page in ({"dark": False, "density": 1.0}, {"dark": True, "density": 1.25}):
         for live in figures:
             live.set_state(page)
         shown = pictures(figures)
-        if explorer.still() != twin:
+        if [live.still() for live in figures] != stills:
             yield f"{page}: another still"
         for live in figures:
             live.canvas.draw = Mock(wraps=live.canvas.draw)
@@ -144,31 +150,84 @@ def pictures(figures: list[LiveFigure]) -> list[bytes]:
     return [live.pixels.tobytes() for live in figures]
 
 
+def shown(explorer: Explorer) -> list:
+    """What a view shows now: its sentences, and its pixels or arrays."""
+    views = [view for row in explorer.rows for view in row]
+    arrays = [view.pixels if isinstance(view, LiveFigure) else view.values for view in views]
+    return [explorer.caption.value, explorer.message.value, *(hash(array.tobytes()) for array in arrays)]
+
+
+def all_shown(explorer: Explorer) -> list:
+    """What a view shows at first, at the ends of its controls, and as a still."""
+    seen = shown(explorer)
+    for _where in at_the_ends(explorer):
+        seen += shown(explorer)
+    return [*seen, hash(explorer.still().tobytes())]
+
+
+@dataclass
+class Seen:
+    """What one walk has found: at first, when nothing moves, and at the ends of every control."""
+
+    view: type[Explorer]
+    faults: set[str] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
+    jumps: set[str] = field(default_factory=set)
+    traces: list[str] = field(default_factory=list)
+    shown: list = field(default_factory=list)
+
+
 @pytest.fixture(scope="module", params=live_views(), ids=lambda one: one.__name__)
-def seen(request) -> dict[str, set[str]]:
-    """What is wrong at first, when nothing moves, and at the ends of every control, each moved alone."""
+def seen(request) -> Seen:
+    """Each control moved alone, from the thread of the page."""
+    before = settings()
     explorer = request.param()
     figures = [view for row in explorer.rows for view in row if isinstance(view, LiveFigure)]
-    found = {"faults": {fault for live in figures for fault in faults(live)}, "stale": set()}
-    found["jumps"] = set(jumps(explorer, figures))
-    for where in at_the_ends(explorer):
-        found["faults"] |= {f"{where}: {fault}" for live in figures for fault in faults(live)}
-        found["stale"] |= {where for live in figures if is_stale(live)}
+    found = Seen(request.param, {fault for live in figures for fault in faults(live)})
+    found.traces += ["making it changes a global setting"] if settings() != before else []
+    found.shown += shown(explorer)
+    found.jumps |= set(jumps(explorer, figures))
+    moves = at_the_ends(explorer)
+    with asked_from_the_page() as (page, wrong):
+        while where := page_thread(page, lambda: next(moves, None)):
+            found.shown += shown(explorer)
+            found.faults |= {f"{where}: {fault}" for live in figures for fault in faults(live)}
+            found.stale |= {where for live in figures if is_stale(live)}
+    found.traces += wrong
+    found.shown.append(hash(explorer.still().tobytes()))
     explorer.close()
     return found
 
 
 def test_no_writing_is_cut_off_or_lies_over_another_at_the_ends_of_any_control(seen):
-    assert not seen["faults"]
+    assert not seen.faults
 
 
 def test_what_has_moved_looks_as_if_all_had_been_drawn_anew(seen):
-    assert not seen["stale"]
+    assert not seen.stale
 
 
 def test_what_nobody_has_moved_stays_and_a_first_move_draws_only_what_has_moved(seen):
     """After the still, a move that moves nothing, all drawn anew; on a dark and denser page, and back."""
-    assert not seen["jumps"]
+    assert not seen.jumps
+
+
+def test_a_view_leaves_the_readers_settings_and_random_numbers_alone(seen):
+    """The page's thread draws no random number and never sets, not even for a moment, a global setting."""
+    assert not seen.traces
+
+
+def test_no_setting_of_the_reader_changes_what_a_view_shows(seen):
+    for cached in CACHES:
+        cached.cache_clear()
+    with foreign():
+        explorer = seen.view()
+        try:
+            assert all_shown(explorer) == seen.shown
+        finally:
+            explorer.close()
+            for cached in CACHES:
+                cached.cache_clear()
 
 
 @pytest.mark.parametrize("notebook", book.CHAPTERS)

@@ -130,7 +130,7 @@ class OneOfEach(Explorer):
         return str(result)
 
 
-SHORT, LONG = 3, 40  # the pages' own views take long
+SHORT, LONG = 2, 20  # the pages' own views take long
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_of_a_cell_run_again_and_again_only_the_last_view_lives_and_memory_stays
     notebook_shell, capsys, cell, runs
 ):
     notebook_shell.user_ns["cell"] = cell
-    shown = [view for _run in range(3) for view in run_again(notebook_shell)]
+    shown = [view for _run in range(2) for view in run_again(notebook_shell)]
     before = memory()
     shown += [view for _run in range(runs - 1) for view in run_again(notebook_shell)]
     last = run_again(notebook_shell)

@@ -5,7 +5,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
-from tests.browser import PATIENCE, opened
+from tests.browser import PATIENCE
 from tokenwerk_helpers.language import _
 
 pytestmark = pytest.mark.browser
@@ -21,13 +21,12 @@ ENDS = {
 
 
 @pytest.fixture
-def notebook(server, chromium):
+def notebook(server, turn_to):
     """A page with a live view and a question."""
     page = new_notebook(cells=[new_code_cell(text) for text in CELLS])
     page.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(page, server.notebooks / "after.ipynb")
-    with opened(chromium, server, "after.ipynb") as opened_page:
-        yield opened_page
+    return turn_to("after.ipynb")
 
 
 def test_whatever_ends_the_kernel_each_view_says_so_once_and_rests_until_it_is_run_again(notebook):

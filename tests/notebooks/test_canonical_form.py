@@ -69,11 +69,13 @@ def test_every_notebook_is_stored_in_canonical_form():
 
 
 def test_every_notebook_is_valid():
+    wrong = []
     for path in PAGES:
         try:
             nbformat.validate(nbformat.read(path, as_version=nbformat.NO_CONVERT))
         except nbformat.ValidationError as error:
-            pytest.fail(f"{path.name}: {error}")
+            wrong.append(f"{path.name}: {error}")
+    assert wrong == []
 
 
 def test_nothing_lies_beside_the_notebooks():

@@ -13,6 +13,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tokenwerk_helpers.tools.refresh import NOTEBOOKS, refresh
 
+pytestmark = pytest.mark.nbval
+
 ROOT = Path(__file__).parents[2]
 
 

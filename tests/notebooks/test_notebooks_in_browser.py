@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, expect
 
-from tests.browser import NOTEBOOKS, Notebook, opened
+from tests.browser import NOTEBOOKS, Notebook
 from tokenwerk_helpers.language import _
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 STILL = 1000  # milliseconds without a word from the kernel, after which long work has ended
-PRESSES = 60
+PRESSES = 30
 SIDE_BAR = 252  # its width in pixels, when it is open
 TALLEST_VIEW = 779  # pixels that JupyterLab leaves a page of a window of 900
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")
@@ -31,12 +31,12 @@ STOPS = (_("Stop"), _("stop"))
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path.stem)
-def notebook(request, server, chromium) -> Iterator[Notebook]:
+def notebook(request, turn_to) -> Notebook:
     """The notebook, opened and run from top to bottom once for all tests of this file."""
     path: Path = request.param
-    with opened(chromium, server, path.name) as page:
-        page.run_all()
-        yield page
+    page = turn_to(path.name)
+    page.run_all()
+    return page
 
 
 # ---- what a reader can see of an explorer, and do to it ----
@@ -389,6 +389,7 @@ def test_what_is_typed_beside_a_slider_is_read_with_its_comma_and_nonsense_is_to
     press(handle, "Home")
     low = readout.inner_text()
     press(handle, "End")
+    settled(explorer)  # a late answer would write into what is typed
     expect(readout).not_to_have_text(low)
     readout.fill(low.replace(".", ","))
     readout.press("Enter")

@@ -52,12 +52,12 @@ def test_it_begins_with_its_title_and_the_drawn_decoder():
 
 
 def test_its_end_sums_up_in_three_lines_and_leads_on():
-    for path in NOTEBOOKS:
-        last = cells(path, "markdown")[-1]
-        if path.stem != "00_start":
-            assert "## Zum Merken" in last, path.stem
-            assert len(re.findall(r"^- ", last, flags=re.MULTILINE)) == 3, path.stem
-        assert re.search(r"\]\(\d\d\w+\.ipynb\)", last), path.stem
+    ends = {path.stem: cells(path, "markdown")[-1] for path in NOTEBOOKS}
+    wrong = [f"{page}: leads nowhere" for page, end in ends.items() if not re.search(r"\]\(\d\d\w+\.ipynb\)", end)]
+    del ends["00_start"]
+    wrong += [f"{page}: no sum" for page, end in ends.items() if "## Zum Merken" not in end]
+    wrong += [f"{page}: not three lines" for page, end in ends.items() if len(re.findall("^- ", end, re.M)) != 3]
+    assert wrong == []
 
 
 def test_every_link_to_a_page_of_the_book_leads_somewhere():

@@ -5,7 +5,7 @@ import shutil
 import nbformat
 import pytest
 
-from tests.browser import NOTEBOOKS, Notebook, opened
+from tests.browser import NOTEBOOKS, Notebook
 from tokenwerk_helpers.tools.refresh import problems_of_file
 
 pytestmark = pytest.mark.browser
@@ -28,25 +28,25 @@ def sentences() -> list[str]:
     return [o.metadata["image/png"]["alt"] for o in stored if "image/png" in o.get("data", {})]
 
 
-def test_a_page_run_and_saved_shows_every_picture_the_next_day_and_lives_when_run_again(server, chromium):
+def test_a_page_run_and_saved_shows_every_picture_the_next_day_and_lives_when_run_again(server, turn_to):
     saved = server.notebooks / "05_saved.ipynb"
     shutil.copy(STORED, saved)
-    with opened(chromium, server, saved.name) as notebook:
-        notebook.run_all()
-        before = shown(notebook)
-        notebook.ask("save")
-        # The page itself has lost nothing: its views are live.
-        assert len(notebook.explorers()) > 0 and notebook.complaints() == []
-        assert shown(notebook) == before
+    notebook = turn_to(saved.name)
+    notebook.run_all()
+    before = shown(notebook)
+    notebook.ask("save")
+    # The page itself has lost nothing: its views are live.
+    assert len(notebook.explorers()) > 0 and notebook.complaints() == []
+    assert shown(notebook) == before
     assert problems_of_file(saved) == []  # as the maintainer stores it
 
-    with opened(chromium, server, saved.name) as notebook:  # with another kernel
-        assert not notebook.unsaved_when_opened
-        pictures, text = shown(notebook)
-        told = sentences()
-        assert pictures == len(told) > 0 and notebook.complaints() == []
-        assert "Error displaying widget" not in text
-        said = " ".join(text.split())
-        assert all(said.count(" ".join(sentence.split())) == 1 for sentence in told)
-        notebook.run_all()
-        assert len(notebook.explorers()) > 0 and notebook.complaints() == []
+    notebook = turn_to(saved.name)  # read anew, with another kernel
+    assert not notebook.unsaved_when_opened
+    pictures, text = shown(notebook)
+    told = sentences()
+    assert pictures == len(told) > 0 and notebook.complaints() == []
+    assert "Error displaying widget" not in text
+    said = " ".join(text.split())
+    assert all(said.count(" ".join(sentence.split())) == 1 for sentence in told)
+    notebook.run_all()
+    assert len(notebook.explorers()) > 0 and notebook.complaints() == []
