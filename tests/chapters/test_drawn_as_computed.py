@@ -1,0 +1,99 @@
+"""What stands in a picture is what it says it is: the drawn curves, points and cells, computed by other ways."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tokenwerk_helpers.chapters.block import views as block
+from tokenwerk_helpers.chapters.embeddings import views as embeddings
+from tokenwerk_helpers.chapters.mlp import views as mlp
+from tokenwerk_helpers.chapters.normalization import views as normalization
+from tokenwerk_helpers.chapters.parameter_counting import views as parameter_counting
+from tokenwerk_helpers.chapters.training import views as training
+from tokenwerk_helpers.chapters.training.computation import Curve
+
+
+@pytest.fixture
+def made():
+    """Make a live view with these settings; it is closed in the end."""
+    views = []
+
+    def make(view, **settings):
+        views.append(view())
+        views[-1].set(**settings)
+        return views[-1]
+
+    yield make
+    for view in views:
+        view.close()
+
+
+def test_03_the_points_lie_on_relu_gelu_and_the_gap_between_its_forms(made):
+    view = made(mlp.ActivationCurves, x=1.5)
+    x = torch.tensor(1.5, dtype=torch.float64)
+    gap = 1000 * (F.gelu(x, approximate="tanh") - F.gelu(x)).item()
+    drawn = [line.get_xydata()[0].tolist() for line in (view.relu, view.gelu, view.gap)]
+    assert drawn == [pytest.approx((1.5, y)) for y in (1.5, F.gelu(x).item(), gap)]
+
+
+def test_03_more_hidden_units_move_the_fit_towards_the_wanted_curve_which_stays(made):
+    view = made(mlp.CurveFit, target="line", hidden=1)
+    wanted, few = view.target.get_ydata(), view.fitted.get_ydata()
+    assert np.allclose(np.diff(wanted, 2), 0, atol=1e-6), "no line"
+    view.set(hidden=64)
+    assert np.array_equal(view.target.get_ydata(), wanted)
+    assert np.abs(view.fitted.get_ydata() - wanted).max() < np.abs(few - wanted).max()
+
+
+def test_02_the_curves_of_epsilon_are_those_of_their_names(made):
+    view = made(normalization.EpsilonUnderRoot, epsilon=1e-3)
+    under, beside = (line.get_xydata().T for line in (view.under, view.beside))
+    assert np.allclose(under[1], under[0] / np.sqrt(under[0] ** 2 + 1e-3))
+    assert np.allclose(beside[1], beside[0] / (beside[0] + 1e-3))
+    for point, curve in ((view.here, under), (view.there, beside)):
+        x, y = point.get_xydata()[0]
+        assert y == pytest.approx(np.interp(x, *curve), abs=1e-3)
+
+
+def test_02_above_stand_the_numbers_and_below_how_far_their_layer_norm_moves(made):
+    view = made(normalization.SharedStatistic, text=1, position=2, component=3, change=0)
+    before = view.before.values.copy()
+    view.set(change=2)
+    changed = np.zeros_like(before)
+    changed[0, 1, 2] = 2
+    assert np.allclose(view.before.values, before + changed, atol=1e-6)
+    norm = nn.LayerNorm(before.shape[-1])
+    with torch.no_grad():
+        moved = norm(torch.tensor(before + changed)) - norm(torch.tensor(before))
+    assert np.allclose(view.after.values, moved.abs(), atol=1e-5)
+
+
+def test_07_the_curve_is_the_cosine_of_the_chosen_row_with_each_row_above_it(made):
+    view = made(embeddings.PositionTables, position=50)
+    table = view.matrix.values[0].astype(float)  # (T, D)
+    lengths = np.linalg.norm(table, axis=1)
+    cosines = table @ table[50] / (lengths * lengths[50])
+    assert np.allclose(view.curve.get_xydata(), np.stack([np.arange(len(table)), cosines], axis=1), atol=1e-5)
+
+
+def test_06_the_marks_are_what_was_before_dropout_and_the_run_in_eval_mode(made):
+    view = made(block.DropoutRuns)
+    for line, name in ((view.before, "before"), (view.quiet, "quiet_y")):
+        assert np.allclose(line.get_ydata(), getattr(view.result, name))
+    assert not np.allclose(view.result.before, view.result.quiet_y)
+
+
+def test_09_the_point_lies_on_the_curve_of_shares(made):
+    view = made(parameter_counting.LeftOut)
+    widths, shares = view.line.get_data()
+    x, y = view.here.get_xydata()[0]
+    assert np.log(y) == pytest.approx(np.interp(np.log(x), np.log(widths), np.log(shares)), abs=0.01)
+
+
+def test_11_losses_of_the_training_and_of_unseen_stories_have_their_own_curves(made):
+    view = made(training.LiveTraining)
+    view.show(Curve([1, 2, 3], [6.0, 5.0, 4.5], [1, 3], [6.5, 5.5]))
+    assert view.train.get_xydata().tolist() == [[1, 6], [2, 5], [3, 4.5]]
+    assert view.validation.get_xydata().tolist() == [[1, 6.5], [3, 5.5]]
