@@ -1,4 +1,4 @@
-"""What stands in a picture is what it says it is: the drawn curves, points and cells, computed by other ways."""
+"""What stands in a picture is what it says it is: drawn curves, points and cells, computed another way."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from tokenwerk_helpers.chapters.block import views as block
+from tokenwerk_helpers.chapters.decoder import views as decoder
 from tokenwerk_helpers.chapters.embeddings import views as embeddings
 from tokenwerk_helpers.chapters.mlp import views as mlp
 from tokenwerk_helpers.chapters.normalization import views as normalization
 from tokenwerk_helpers.chapters.parameter_counting import views as parameter_counting
+from tokenwerk_helpers.chapters.self_attention import views as self_attention
 from tokenwerk_helpers.chapters.training import views as training
 from tokenwerk_helpers.chapters.training.computation import Curve
 
@@ -68,6 +70,23 @@ def test_02_above_stand_the_numbers_and_below_how_far_their_layer_norm_moves(mad
     with torch.no_grad():
         moved = norm(torch.tensor(before + changed)) - norm(torch.tensor(before))
     assert np.allclose(view.after.values, moved.abs(), atol=1e-5)
+
+
+def test_04_each_head_has_its_columns_and_merged_again_they_stand_where_they_stood(made):
+    view = made(self_attention.SplitHeads, heads=3)
+    (before,), split, (after,) = (one.values for one in (view.before, view.split, view.after))
+    assert np.array_equal(before, 100 * np.arange(1, 5)[:, None] + np.arange(1, 13))
+    assert np.array_equal(np.concatenate(split, axis=1), before) and np.array_equal(after, before)
+
+
+def test_08_the_first_and_highest_bar_is_the_token_that_is_appended_next(made):
+    view = made(decoder.Generation, steps=1)
+    heights = [bar.get_height() for bar in view.bars.bars]
+    assert heights == sorted(heights, reverse=True) and 0 <= heights[-1] < heights[0] <= 1
+    first = view.bars.texts[0].get_text().partition("\n")[0].replace("␣", " ")
+    written = view.caption.value.partition("|")[2].partition("\n")[0]
+    view.set(steps=2)
+    assert view.caption.value.partition("|")[2].startswith(written + first + "\n")
 
 
 def test_07_the_curve_is_the_cosine_of_the_chosen_row_with_each_row_above_it(made):
