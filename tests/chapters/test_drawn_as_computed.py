@@ -10,8 +10,10 @@ from tokenwerk_helpers.chapters.block import views as block
 from tokenwerk_helpers.chapters.decoder import views as decoder
 from tokenwerk_helpers.chapters.embeddings import views as embeddings
 from tokenwerk_helpers.chapters.mlp import views as mlp
+from tokenwerk_helpers.chapters.norm_placement import views as norm_placement
 from tokenwerk_helpers.chapters.normalization import views as normalization
 from tokenwerk_helpers.chapters.parameter_counting import views as parameter_counting
+from tokenwerk_helpers.chapters.sampling import views as sampling
 from tokenwerk_helpers.chapters.self_attention import views as self_attention
 from tokenwerk_helpers.chapters.training import views as training
 from tokenwerk_helpers.chapters.training.computation import Curve
@@ -116,3 +118,34 @@ def test_11_losses_of_the_training_and_of_unseen_stories_have_their_own_curves(m
     view.show(Curve([1, 2, 3], [6.0, 5.0, 4.5], [1, 3], [6.5, 5.5]))
     assert view.train.get_xydata().tolist() == [[1, 6], [2, 5], [3, 4.5]]
     assert view.validation.get_xydata().tolist() == [[1, 6.5], [3, 5.5]]
+
+
+def test_02_each_way_leads_from_a_start_to_where_x_is_now(made):
+    view = made(normalization.OnTheSphere)
+    ways = np.array(view.ways.get_segments())
+    assert np.allclose(ways[:, 0], view.starts.get_xydata())
+    assert np.allclose(ways[:, 1], view.points.get_xydata())
+    assert not np.allclose(ways[:, 0], ways[:, 1])
+
+
+def test_06_the_stream_begins_as_long_as_the_first_bar_of_its_position(made):
+    view = made(block.ResidualStream)
+    begins = []
+    for position in (1, 3):
+        view.set(position=position)
+        begins.append(view.stream.get_ydata()[0])
+        assert begins[-1] == pytest.approx(view.bars.bars[0].get_height())
+    assert begins[0] != begins[1]
+
+
+def test_06b_each_gradient_is_drawn_at_its_block_under_the_name_of_its_norm(made):
+    view = made(norm_placement.GradientsAtStart)
+    for norm, curve in view.lines.items():
+        wanted = np.clip(view.result.gradients[norm], *view.axes.get_ylim())
+        assert curve.get_xydata().T.tolist() == [list(range(1, len(wanted) + 1)), pytest.approx(wanted)]
+        assert curve.get_label() == view._names()[norm]
+
+
+def test_10_the_bars_begin_with_the_most_probable_token(made):
+    heights = [bar.get_height() for bar in made(sampling.Loop).bars.bars]
+    assert heights == sorted(heights, reverse=True) and heights[0] > heights[-1]
