@@ -240,6 +240,42 @@ def test_the_plane_stays_where_it_is_when_it_is_drawn_again():
     view.close()
 
 
+def test_the_arrows_lead_from_the_origin_to_x_and_from_its_tip_to_y():
+    view = views.VectorAddition()
+    view.set(x1=1, x2=2, f1=0.5, f2=-1)
+    drawn = {name: getattr(view, name).get_xydata().tolist() for name in ("x_arrow", "f_arrow", "y_arrow")}
+    assert drawn == {
+        "x_arrow": [[0, 0], [1, 2]],
+        "f_arrow": [[1, 2], [1.5, 1]],
+        "y_arrow": [[0, 0], [1.5, 1]],
+    }
+    assert view.f_lens.get_xydata().tolist() == [[0, 0], [0.5, -1]]
+    view.close()
+
+
+def test_the_tangent_touches_y_where_its_slopes_say():
+    view = views.TwoPaths()
+    view.set(point=-0.7, strength=0.9)
+    y, tangent = np.array(view.sum.get_data()), np.array(view.tangent.get_data())
+    near = np.abs(y[0] + 0.7) < 0.06
+    assert near.sum() > 2 and np.allclose(y[1][near], np.interp(y[0][near], *tangent), atol=0.01)
+    assert np.allclose(view.sum.get_ydata() - view.change.get_ydata(), view.sum.get_xdata())
+    direct, through_f, together = (bar.get_height() for bar in view.bars.bars)
+    assert (direct, direct + through_f) == pytest.approx((1, together))
+    assert together == pytest.approx(np.diff(tangent[1])[0] / np.diff(tangent[0])[0])
+    view.close()
+
+
+@pytest.mark.parametrize("make", [views.GradientByDepth, views.LearningRate])
+def test_each_curve_has_the_name_and_the_look_of_what_it_shows(make):
+    view = make()
+    assert [line.get_label().split(":")[0] for line in (view.plain, view.with_path)] == ["ohne", "mit"]
+    assert view.with_path.get_color() == views.PATH != view.plain.get_color()
+    for line, values in ((view.plain, view.result.plain), (view.with_path, view.result.residual)):
+        assert np.allclose(line.get_ydata(), np.minimum(values, line.axes.get_ylim()[1]))
+    view.close()
+
+
 # ---- ways in which a reader may write the exercise, right and wrong ----
 
 

@@ -237,10 +237,19 @@ def test_two_threads_draw_one_after_the_other(monkeypatch):
     assert len(most) == 2 * len(views) and max(most) == 1
 
 
-def test_a_dollar_sign_is_a_dollar_sign(live):
-    live.figure.axes[0].set_title("$x$ and $y")  # as mathtext this is a parse error
+@pytest.mark.parametrize("text", ["$x$", "$x$ and $y$", r"5 $ and $\alpha$ for $"])
+def test_a_dollar_sign_is_a_dollar_sign(text):
+    with style.building():
+        live = LiveFigure(4, 2)
+        axes = live.figure.add_subplot(title=text, xlabel=text)
+        drawn = [axes.title, axes.xaxis.label, axes.text(0.5, 0.5, text)]
     live.redraw()
-    assert live.pixels is not None
+    shown = live.pixels
+    for parse_math in (False, True):
+        for one in drawn:
+            one.set_parse_math(parse_math)
+        live.redraw()
+        assert np.array_equal(live.pixels, shown) is not parse_math
 
 
 def test_a_figure_that_moves_leaves_no_artists_behind(live):
@@ -372,7 +381,7 @@ def test_texts_are_made_once_moved_and_hidden(live):
     live.dark = True
     texts.show([{"x": 0.5, "y": 2, "text": "$x$", "color": style.LIGHT.ink}])
     assert texts.made == made and [text.get_visible() for text in made] == [True, False, False]
-    assert made[0].get_color() == style.DARK.ink
+    assert made[0].get_color() == style.DARK.ink and not made[0].get_parse_math()
     live.dark = False
     texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
     live.refresh()
