@@ -46,7 +46,7 @@ def run(checkout: Path, *command: str) -> str:
 
 
 def test_a_new_page_is_stored_listed_translated_and_passes_what_every_page_has_to(checkout):
-    number = f"{len(list((checkout / 'notebooks').glob('*.ipynb'))):02}"
+    number = f"{max(int(path.name[:2]) for path in (checkout / 'notebooks').glob('*.ipynb')) + 1:02}"
     name = f"{number}_quite_new"
     new = ("tokenwerk_helpers.tools.new", name, "--title", "Ganz neu")
     assert f"{name}.ipynb: stored" in run(checkout, *new)

@@ -139,7 +139,7 @@ def test_the_map_leads_to_every_chapter_by_its_name(prose):
 def test_the_map_gives_minutes_for_every_chapter(prose):
     rows = re.findall(r"^\| \[\d\d · .*\| (\d+) \|$", prose, flags=re.MULTILINE)
     assert len(rows) == len(book.CHAPTERS) - 1
-    assert all(10 <= int(minutes) <= 40 for minutes in rows)
+    assert all(5 <= int(minutes) <= 40 for minutes in rows)
 
 
 def test_every_link_of_the_page_leads_to_a_file_beside_it(prose):
