@@ -194,7 +194,7 @@ def places_of(pattern: str) -> set[str]:
         ("Anfangsgewicht", "Startgewichte"),
         ("Embedding-Tabelle", "Token-Tabelle"),
         ("verdeckte[sn]? (Wort|Wörter)", "fehlende Wörter: verdeckt ist ein Score"),
-        (r"Temperatur \$T\$(?!\.)", "τ, denn T sind die Positionen; nur was der dritte Ausgangstext schreibt, steht da"),
+        (r"Temperatur \$T\$(?!\.)", "τ: T sind die Positionen; der dritte Ausgangstext wird nur zitiert"),
     ],
 )  # fmt: skip
 def test_a_word_that_was_given_up_is_not_used(given_up, instead):
