@@ -81,7 +81,7 @@ WORKS = (
     Work(("Masataka Okabe", "Kei Ito"),
          2008, "Color Universal Design (CUD): How to make figures and presentations that are friendly to "
                "colorblind people",
-         "J*FLY", "https://jfly.uni-koeln.de/color/"),
+         "JFly", "https://jfly.uni-koeln.de/color/"),
     Work(("Catherine Olsson", "Nelson Elhage", "Neel Nanda"),
          2022, "In-context Learning and Induction Heads",
          "Transformer Circuits Thread", f"{ARXIV}2209.11895", others=True),
