@@ -4,7 +4,7 @@
 #   make check       before a commit: all that needs no browser, the model first, up to the first failure
 #   make test        prove it: units, properties, notebooks, a real browser
 #   make html        print it: the pages as HTML in build/html, to read without network, or on paper
-#   make new         make a page that passes at once, to be rewritten (NAME=12_topic, TITLE="Das Thema")
+#   make new         make a page that passes at once, to be rewritten (NAME=14_topic, TITLE="Das Thema")
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
 #   make retrain     train the shipped model again and print what it can do (four to five minutes)
@@ -38,7 +38,7 @@ html: $(READER)
 	$(BIN)/python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html notebooks/*.ipynb
 
 new: $(MAKER)
-	@[ -n "$(NAME)" ] || { echo 'Which page? For example: make new NAME=12_topic TITLE="Das Thema"' >&2; exit 1; }
+	@[ -n "$(NAME)" ] || { echo 'Which page? For example: make new NAME=14_topic TITLE="Das Thema"' >&2; exit 1; }
 	$(BIN)/python -m tokenwerk_helpers.tools.new $(NAME) $(if $(TITLE),--title "$(TITLE)")
 
 refresh: $(MAKER)

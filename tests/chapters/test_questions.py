@@ -13,11 +13,11 @@ from tokenwerk_helpers.live.question import Choice, Mistake, NumberQuestion, Opt
 def asking() -> dict:
     """Whatever asks a question, by page and name."""
     found = {}
-    for page in pkgutil.iter_modules(chapters.__path__):
-        if page.ispkg:
-            module = importlib.import_module(f"{chapters.__name__}.{page.name}.questions")
-            asks = {name: ask for name, ask in vars(module).items() if name.startswith("guess_")}
-            found |= {f"{page.name}.{name}": ask for name, ask in asks.items()}
+    for file in pkgutil.walk_packages(chapters.__path__, f"{chapters.__name__}."):
+        if file.name.endswith(".questions"):
+            page = file.name.split(".")[-2]
+            asks = vars(importlib.import_module(file.name)).items()
+            found |= {f"{page}.{name}": ask for name, ask in asks if name.startswith("guess_")}
     return found
 
 

@@ -12,6 +12,7 @@ import nbformat
 from tokenwerk_helpers.chapters.book import CHAPTERS
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+LOOKED_UP = {"13_words_and_sources"}  # not read from top to bottom: there is nothing to guess or to write
 
 
 @cache
@@ -113,7 +114,7 @@ def test_umlauts_are_written_out():
 def test_it_asks_before_it_shows_and_checks_an_exercise():
     # An exercise: a function left open, and the check that is called with it.
     exercise = r"^def (\w+)\(.*\):\n    return \.\.\.\n.*\bpage\.check_\w+\(\1\)$"
-    for path in NOTEBOOKS:
+    for path in [path for path in NOTEBOOKS if path.stem not in LOOKED_UP]:
         code = cells(path, "code")
         assert any(re.search(r"\bguess_\w+\(", source) for source in code), f"{path.stem}: no question"
         assert any(re.search(exercise, source, re.DOTALL) for source in code), f"{path.stem}: no exercise"

@@ -300,6 +300,14 @@ def test_an_image_beside_the_page_is_embedded_and_links_within_the_book_lead_to_
     assert targets == ["01_next.html#Ende", "https://example.org/x.ipynb"]
 
 
+def test_a_link_to_a_heading_leads_there_in_print():
+    pages = {path.with_suffix(".html").name: Book().from_filename(str(path))[0] for path in NOTEBOOKS.glob("*.ipynb")}
+    soups = {name: BeautifulSoup(html, "html.parser") for name, html in pages.items()}
+    there = {f"{name}#{tag['id']}" for name, soup in soups.items() for tag in soup.select("main [id]")}
+    links = {tag["href"] for soup in soups.values() for tag in soup.select("main a[href*='.html#']")}
+    assert {link for link in links if "://" not in link} - there == set() and links & there
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 def test_make_html_prints_the_book_into_build_html():
     plan = subprocess.run(["make", "-n", "html"], cwd=ROOT, capture_output=True, text=True, check=True)

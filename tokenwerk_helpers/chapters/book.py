@@ -36,6 +36,7 @@ CHAPTERS = {
     ),
     "10_sampling": Chapter(lambda: _("From logits to the next token"), ("sampling", "next")),
     "11_training": Chapter(lambda: _("Training"), ("all", "training")),
+    "13_words_and_sources": Chapter(lambda: _("Words and sources"), ("all",)),
 }
 
 

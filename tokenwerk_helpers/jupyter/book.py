@@ -4,7 +4,6 @@ python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/
 """
 
 import re
-from html import escape, unescape
 from pathlib import Path
 
 from jinja2 import pass_context
@@ -30,7 +29,7 @@ def mathml(formula: str, display: str) -> str:
 
 
 class Renderer(IPythonRenderer):
-    """Markdown of a page as HTML: formulas as MathML, links to other pages where their HTML lies."""
+    """Markdown of a page as HTML: formulas as MathML, links to pages and headings where they lie."""
 
     def inline_math(self, body: str) -> str:
         """A formula within a line."""
@@ -44,10 +43,10 @@ class Renderer(IPythonRenderer):
         """Several lines of formulas."""
         return mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
 
-    def heading(self, text: str, level: int, **_attributes) -> str:
-        """A heading that a link can lead to, by the name that JupyterLab gives it."""
-        name = unescape(re.sub(r"<[^>]*>", "", text)).strip().replace(" ", "-")
-        return f'<h{level} id="{escape(name)}">{text}</h{level}>\n'
+    def heading(self, text: str, level: int, **attributes) -> str:
+        """A heading, to which links lead by its words with hyphens between them, as in JupyterLab."""
+        anchor = re.sub(r"<[^>]*>", "", text).replace(" ", "-").replace('"', "&quot;")
+        return super().heading(text, level, **attributes).replace(">", f' id="{anchor}">', 1)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """A link; one to a notebook beside this one leads to its page."""

@@ -1,8 +1,8 @@
 """The one place for colours, colour maps and type sizes.
 
-A role keeps its colour in every figure, diagram and caption. The hues are those of Okabe and Ito (Color
-Universal Design, 2008), which stay apart for colour-blind eyes; the lighter ones are darkened until they read
-on white paper.
+A role keeps its colour in every figure, diagram and caption. The hues are those of Okabe and Ito 2008 (Color
+Universal Design), which stay apart for colour-blind eyes; the lighter ones are darkened until they read on
+white paper.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Make a new page that passes at once, to be rewritten: python -m tokenwerk_helpers.tools.new 12_topic
+"""Make a new page that passes at once, to be rewritten: python -m tokenwerk_helpers.tools.new 14_topic
 
 It comes from the files in template/: a notebook, its room in chapters/, its test and the German of its words.
 The book's list, the map in 00, the page before and the README learn of it, and it is stored as `make refresh`
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tokenwerk_helpers.tools.new", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("name", help="of the notebook: the next number and a topic, e.g. 12_topic")
+    parser.add_argument("name", help="of the notebook: the next number and a topic, e.g. 14_topic")
     parser.add_argument("--title", help="its German name; the topic, if none is given")
     given = parser.parse_args(arguments)
     name, number = given.name, f"{int(list(CHAPTERS)[-1][:2]) + 1:02}"

@@ -385,7 +385,7 @@ class SlidingWindow(Explorer):
         self._draw()
         controls = {
             "length": int_slider(_("tokens so far"), 1, len(self.tokens), 8),
-            "context": int_slider(_("context"), 2, 12, 5),
+            "context": int_slider(_("window"), 2, 12, 5),
         }
         super().__init__(controls, [[self.figure]])
 

@@ -81,8 +81,8 @@ def batches(seed: int, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
 def fresh_model(norm: str, blocks: int, initialization: str = "xavier", seed: int = 0) -> Decoder:
     """A new decoder; models of one depth and seed start with the same weights wherever their norm sits.
 
-    initialization: "xavier" draws every linear layer so that values keep their spread (Glorot & Bengio 2010),
-    as the 2017 Transformer did; "small" draws all weights with spread 0.02, as GPT-2 did.
+    initialization: "xavier" draws every linear layer so that values keep their spread (Glorot and Bengio
+    2010), as the 2017 Transformer did; "small" draws all weights with spread 0.02, as GPT-2 did.
     """
     if initialization not in INITIALIZATIONS:
         raise ValueError(
@@ -194,7 +194,7 @@ class Inside(NamedTuple):
 def alikeness(x: Tensor) -> float:
     """The mean cosine between the lists of two different positions of one text: (B, T, D) -> -1 to 1.
 
-    Near 1 for all texts is what Dong, Cordonnier & Loukas 2021 call rank collapse.
+    Near 1 for all texts is what Dong et al. 2021 call rank collapse.
     """
     directions = F.normalize(x, dim=-1)
     cosines = directions @ directions.mT  # (B, T, T)

@@ -25,7 +25,7 @@ class Steps:
 
 
 def steps(x: Tensor, gamma: Tensor | float = 1.0, beta: Tensor | float = 0.0, epsilon: float = 1e-5) -> Steps:
-    """Normalize each position's list, keeping each step: (..., D) -> `Steps` (Ba, Kiros and Hinton 2016).
+    """Normalize each position's list, keeping each step: (..., D) -> `Steps` (Ba et al. 2016).
 
     gamma and beta are numbers or (D,). ValueError for a negative epsilon. With epsilon 0 a list of equal
     numbers becomes nan, which is 0/0.
@@ -49,7 +49,7 @@ class Norm:
 
 
 NORMS = {
-    "layer": Norm((-1,)),  # Ba, Kiros and Hinton 2016
+    "layer": Norm((-1,)),  # Ba et al. 2016
     "batch": Norm((0, 1)),  # Ioffe and Szegedy 2015, in training
     "rms": Norm((-1,), centred=False),  # Zhang and Sennrich 2019
     "wide": Norm((-2, -1)),  # nn.LayerNorm((T, D)): a slip that mixes positions
@@ -220,7 +220,7 @@ def sphere(width: int, norm: str, stage: float, turn: float) -> Sphere:
     """Move random lists of `width` 2 or 3 through "layer" or "rms" up to `stage`, each step a straight way.
 
     Subtracting the mean is the projection onto the plane orthogonal to [1, ..., 1]; dividing by the standard
-    deviation gives all the length sqrt(D), but for epsilon (Brody, Alon and Yahav 2023).
+    deviation gives all the length sqrt(D), but for epsilon (Brody et al. 2023).
     """
     generator = torch.Generator().manual_seed(1)
     start = torch.randn(LISTS, width, generator=generator, dtype=torch.float64) + 0.5
