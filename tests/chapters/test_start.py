@@ -135,7 +135,7 @@ def test_the_practice_exercise_names_the_mistake():
 def test_the_map_leads_to_every_chapter_by_its_name(prose):
     for notebook in book.CHAPTERS:
         if notebook != "00_start":
-            link = f"[{notebook[:2]} · {book.title(notebook)}]({notebook}.ipynb)"
+            link = f"[{book.number_of(notebook)} · {book.title(notebook)}]({notebook}.ipynb)"
             assert f"| {link} |" in prose, link
 
 

@@ -151,6 +151,8 @@ def terms() -> dict[str, list[Term]]:
             Term(_("dropout"),
                  _("Sets numbers to zero at random while training, so that no part relies on a single "
                    "one.")),
+        ],
+        "06b_norm_placement": [
             Term(_("pre-norm, post-norm"),
                  _("Whether the norm stands before each part or behind each sum.")),
         ],
