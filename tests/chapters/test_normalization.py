@@ -316,7 +316,7 @@ def test_the_bars_are_as_high_as_the_numbers():
 def test_the_sentence_tells_the_cases_apart():
     explorer = normalization_views.Statistics([1, 3])
     assert "Mittelwert 2, Varianz 1, Standardabweichung 1" in explorer.caption.value
-    assert "[-1, 1]" in explorer.caption.value and "γ" not in explorer.caption.value
+    assert "[−1, 1]" in explorer.caption.value and "γ" not in explorer.caption.value
     explorer.set(factor=0.0)
     assert (
         "hält die Wurzel von der Null fern" in explorer.caption.value and "[0, 0]" in explorer.caption.value
@@ -327,9 +327,9 @@ def test_the_sentence_tells_the_cases_apart():
     explorer.set(factor=0.1, epsilon=0.1)
     assert "ε nicht mehr klein" in explorer.caption.value
     explorer.set(factor=1.0, gamma=2, beta=1, which="first", epsilon=0.0)
-    assert "in der ersten Komponente: [-1, 1]" in explorer.caption.value
+    assert "in der ersten Komponente: [−1, 1]" in explorer.caption.value
     explorer.set(which="all", gamma=3)
-    assert "in jeder Komponente: [-2, 4]" in explorer.caption.value
+    assert "in jeder Komponente: [−2, 4]" in explorer.caption.value
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_a_list_that_cannot_be_used_gets_a_message_and_changes_nothing(typed):
     assert isinstance(explorer.error, ReaderMistake) and explorer.message.value
     assert explorer.caption.value == before
     explorer.set(values="[−1, 3]")  # a real minus sign, as typeset texts have it
-    assert explorer.error is None and explorer.message.value == "" and "x = [-1, 3]" in explorer.caption.value
+    assert explorer.error is None and explorer.message.value == "" and "x = [−1, 3]" in explorer.caption.value
 
 
 def test_the_sentence_about_sharing_counts_cells_and_positions():
@@ -378,7 +378,7 @@ def test_a_list_of_small_numbers_does_not_read_as_zeros():
     assert normalization_views.listed([0.01, 0.03]) == "[0.01, 0.03]"
     assert normalization_views.listed([0.0001, 0.0003]) == "[0.0001, 0.0003]"
     assert normalization_views.listed([0, 0]) == "[0, 0]"
-    assert normalization_views.listed([2 / 3, -10]) == "[0.67, -10]"
+    assert normalization_views.listed([2 / 3, -10]) == "[0.67, −10]"
 
 
 # ---- questions and the exercise ----
@@ -403,7 +403,7 @@ def test_the_options_about_epsilon_are_under_the_root_beside_it_and_without_the_
 
 def test_every_question_can_be_asked_and_answered_on_the_page():
     answers = {
-        questions.guess_scale: "[-1, 1]",
+        questions.guess_scale: "[−1, 1]",
         questions.guess_deviation: 1,
         questions.guess_epsilon: 1,
         questions.guess_largest: "2",
@@ -504,7 +504,7 @@ def test_every_recipe_gives_another_result_so_a_diagnosis_is_unambiguous():
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "text"), [(1234.5, 3, "1234"), (12345.0, 4, "12345"), (-99999.6, 4, "-100000")]
+    ("value", "digits", "text"), [(1234.5, 3, "1234"), (12345.0, 4, "12345"), (-99999.6, 4, "−100000")]
 )
 def test_a_number_with_more_digits_than_asked_for_is_written_out(value, digits, text):
     assert normalization_views.compact(value, digits) == text

@@ -96,7 +96,7 @@ def test_memory_is_bytes_times_parameters():
     assert computation.sizes("gpt2", True, "bfloat16").bytes == 2 * 124_439_808
     sizes = {999: "999 B", 10_752: "10.8 kB", 497_759_232: "497.8 MB", 2_793_668_149_248: "2.8 TB"}
     for size, text in sizes.items():
-        assert views.memory(size).replace("\u00a0", " ") == text
+        assert views.memory(size).replace("\u202f", " ") == text
 
 
 def test_training_with_adamw_holds_four_numbers_for_each_parameter():
@@ -233,7 +233,7 @@ def test_the_shares_in_the_question_about_what_is_left_out_are_true():
             rule_of_thumb(100, width, 2, 16),
             count_config(replace(computation.CHAPTER, width=width)),
         )
-        assert f"{100 * (1 - rule.total / exact.total):.{places}f} %" in text
+        assert f"{100 * (1 - rule.total / exact.total):.{places}f} %" in text
 
 
 def test_the_exercise_on_a_block_says_which_group_is_missing():

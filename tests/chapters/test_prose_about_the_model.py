@@ -50,8 +50,8 @@ def prose(name: str) -> str:
 @pytest.mark.parametrize(
     ("text", "asked", "looks_at", "share"),
     [
-        (example_story(), "␣findet", "Eine", "86 %"),
-        ("Mia schenkt Jan ein Brot. Darüber freut sich Jan: „Danke,", ",", "Mia", "94 %"),
+        (example_story(), "␣findet", "Eine", "86 %"),
+        ("Mia schenkt Jan ein Brot. Darüber freut sich Jan: „Danke,", ",", "Mia", "94 %"),
         ("Mia schenkt Jan ein Brot. Darüber freut sich Jan: „Danke,", "␣sich", "␣Jan", None),
     ],
 )
@@ -74,7 +74,7 @@ def test_04_and_11_what_the_pronouns_head_looks_at_and_that_others_help():
     head = shipped.about["heads"]["pronoun"]
     assert (head["block"], head["head"]) == (0, 1)
     without = shipped.about["without_head"]["0.1"]
-    pronouns, givers = (f"{100 * without[ability]:.1f} %" for ability in ("pronoun", "giver"))
+    pronouns, givers = (f"{100 * without[ability]:.1f} %" for ability in ("pronoun", "giver"))
     assert f"stimmen bei Geschichten, die im Training nicht vorkamen, immer noch {pronouns} der Pronomen" in (
         prose("04_self_attention")
     )

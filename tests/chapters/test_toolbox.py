@@ -93,10 +93,10 @@ def test_the_sentence_names_the_row_s_sum_and_the_columns_still_missing():
     view = views.MatrixTimesList()
     assert "1 · 2 + 0 · 1 + 2 · 1 = 4" in view.caption.value
     view.set(which=2, x1=-1.0)
-    assert "(-1) · (-1) + 3 · 1 + 1 · 1 = 5" in view.caption.value
+    assert "(−1) · (−1) + 3 · 1 + 1 · 1 = 5" in view.caption.value
     assert view.controls["which"].max == 2
     view.set(by_rows=False)
-    assert view.controls["which"].max == 3 and "(-1) · [1, -1] + 1 · [0, 3] = [-1, 4]" in view.caption.value
+    assert view.controls["which"].max == 3 and "(−1) · [1, −1] + 1 · [0, 3] = [−1, 4]" in view.caption.value
     assert "Spalte 3" in view.caption.value and view.parts.allowed.tolist() == [[True, True, False]] * 2
     view.set(which=3)
     assert "Das ist y" in view.caption.value and view.out.values[0, :, 0].tolist() == [1, 5]

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 
 from tokenwerk_helpers.chapters.book import CHAPTERS
+from tokenwerk_helpers.tools import messages
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 LOOKED_UP = {"13_words_and_sources"}  # not read from top to bottom: there is nothing to guess or to write
@@ -103,6 +104,27 @@ def test_quotation_marks_are_german():
     prose = [(page, without_code_and_formulas(source)) for page, source in every_cell("markdown")]
     assert [one for one in prose if '"' in one[1] or "”" in one[1]] == []
     assert [one for one in prose if one[1].count("„") != one[1].count("“")] == []
+
+
+# What stands together: a number and its unit, the parts of an abbreviation. A plain space breaks there.
+APART = re.compile(r"[\d}] (?:%|(?:[kMGT]?B|ms|px)\b)|\b[zdui]\. ?[BhaÄä]\.|(?<![\w.=-])-(?=\d)")
+UNREAD = re.compile(r"\]\([^)]*\)|(?:Index|Achse) -\d")  # where links lead, and what is typed in Python
+
+
+def test_numbers_keep_their_unit_and_their_minus_is_one():
+    """A narrow space that no line breaks at, and "−", in all that is read."""
+    texts = {**{f"{page}: {text[:30]}": text for page, text in every_cell("markdown")}, **german()}
+    found = {place: APART.findall(UNREAD.sub(" ", without_code_and_formulas(text))) for place, text in texts.items()}
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
+
+
+def german() -> dict[str, str]:
+    """The German messages by what they translate."""
+    found = {}
+    for message in messages.read("de"):
+        string = message.string if isinstance(message.string, tuple) else (message.string,)
+        found[str(message.id)[:60]] = " ".join(string) if message.id else ""
+    return found
 
 
 def test_umlauts_are_written_out():

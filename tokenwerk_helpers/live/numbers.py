@@ -1,4 +1,7 @@
-"""Numbers: written as the chapter does (decimal point, lists in square brackets), read as readers write."""
+"""Numbers: written as the chapter does (decimal point, lists in square brackets), read as readers write.
+
+What a reader sees has a real minus, and a narrow space that no line breaks at before a sign of a unit.
+"""
 
 import math
 import re
@@ -9,13 +12,15 @@ from . import style
 
 # ---- written ----
 
+MINUS, NARROW = "−", "\u202f"
+
 
 def number(value: float, digits: int = 2) -> str:
     """The value rounded to `digits` decimals, without trailing zeros and without "-0"."""
     text = f"{float(value):.{digits}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    return "0" if text == "-0" else text.replace("-", MINUS)
 
 
 def vector(values: Iterable[float], digits: int = 2) -> str:
@@ -40,12 +45,12 @@ def percent_label(share: float, digits: int = 0) -> str:
 def _percent(share: float, digits: int, over: str, under: str) -> str:
     text = number(100 * share, digits)
     if not 0 < share < 1 or text not in ("0", "100"):
-        return f"{text} %"
+        return f"{text}{NARROW}%"
     if share > 0.999:
-        return over.format(percentage="99.9 %")
+        return over.format(percentage=f"99.9{NARROW}%")
     if share < 0.001:
-        return under.format(percentage="0.1 %")
-    return f"{number(100 * share, digits + 1)} %"
+        return under.format(percentage=f"0.1{NARROW}%")
+    return f"{number(100 * share, digits + 1)}{NARROW}%"
 
 
 def small_percent(share: float) -> str:
@@ -72,12 +77,12 @@ def magnitude(value: float, decimals: int = 0) -> str:
 def compact(value: float, digits: int = 4) -> str:
     """A number of any size with `digits` telling digits: 1.0005, 0.003162, 12345, 10⁻⁸, 3.2·10⁻⁷."""
     if 10**digits <= abs(value) < 1e6:
-        return f"{value:.0f}"
+        return f"{value:.0f}".replace("-", MINUS)
     if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
-        return f"{value:.{digits}g}"
+        return f"{value:.{digits}g}".replace("-", MINUS)
     mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
     power = f"10{str(int(exponent)).translate(style.SUPERSCRIPT)}"
-    return power if float(mantissa) == 1 else f"{mantissa}·{power}"
+    return power if float(mantissa) == 1 else f"{mantissa.replace('-', MINUS)}·{power}"
 
 
 def listed(values: Iterable[float]) -> str:
@@ -91,7 +96,7 @@ def memory(size: int) -> str:
     """A number of bytes with a decimal unit: 10.8 kB, 497.8 MB, 698.4 GB."""
     units = ("B", "kB", "MB", "GB", "TB")
     power = next((power for power in range(len(units)) if size < 1000 ** (power + 1)), len(units) - 1)
-    return f"{number(size / 1000**power, 1)}\u00a0{units[power]}"  # no line break before the unit
+    return f"{number(size / 1000**power, 1)}{NARROW}{units[power]}"
 
 
 def short(total: int) -> str:

@@ -381,7 +381,8 @@ class LeftOut(Explorer):
         style.log_axis(axes.yaxis)
         axes.set(xlim=(6, 20000), ylim=(3e-5, 1), xlabel=_("width D"))
         axes.set_title(_("their share of all parameters"))
-        axes.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1], ["0.01 %", "0.1 %", "1 %", "10 %", "100 %"])
+        shares = [1e-4, 1e-3, 1e-2, 1e-1, 1]
+        axes.set_yticks(shares, [small_percent(share) for share in shares])
         axes.set_xticks([8, 64, 768, 12288], ["8", "64", "768", "12288"])
         axes.grid(True)
         (self.line,) = axes.plot([], [], color=style.LIGHT.soft)
