@@ -570,7 +570,7 @@ def test_a_probability_in_the_sentence_is_written_as_in_the_picture():
     for view in views:
         said = view.caption.value.replace("über ", "> ").replace("unter ", "< ")
         labels = [text.get_text() for axes in view.figure.figure.axes for text in axes.texts]
-        shares = re.findall(r"(?:[<>] )?[\d.]+ %", said)
+        shares = re.findall(r"(?:[<>] )?[\d.]+ %", said)
         assert shares
         for share in shares:
             assert any(re.search(rf"(?:^|\s){re.escape(share)}$", label) for label in labels), share

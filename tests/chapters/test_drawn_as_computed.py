@@ -115,7 +115,7 @@ def test_09_the_point_lies_on_the_curve_of_shares(made):
 
 def test_11_losses_of_the_training_and_of_unseen_stories_have_their_own_curves(made):
     view = made(training.LiveTraining)
-    view.show(Curve([1, 2, 3], [6.0, 5.0, 4.5], [1, 3], [6.5, 5.5]))
+    view.show(Curve(0, 0.003, [1, 2, 3], [6.0, 5.0, 4.5], [1, 3], [6.5, 5.5]))
     assert view.train.get_xydata().tolist() == [[1, 6], [2, 5], [3, 4.5]]
     assert view.validation.get_xydata().tolist() == [[1, 6.5], [3, 5.5]]
 
@@ -143,7 +143,7 @@ def test_06b_each_gradient_is_drawn_at_its_block_under_the_name_of_its_norm(made
     for norm, curve in view.lines.items():
         wanted = np.clip(view.result.gradients[norm], *view.axes.get_ylim())
         assert curve.get_xydata().T.tolist() == [list(range(1, len(wanted) + 1)), pytest.approx(wanted)]
-        assert curve.get_label() == view._names()[norm]
+        assert curve.get_label() == norm_placement.arrangement_names()[norm]
 
 
 def test_10_the_bars_begin_with_the_most_probable_token(made):

@@ -367,7 +367,7 @@ def test_the_sentence_about_sharing_counts_cells_and_positions():
         (0.0031622, "0.003162"),
         (1e-5, "10⁻⁵"),
         (3.2e-7, "3.2·10⁻⁷"),
-        (-0.5, "-0.5"),
+        (-0.5, "−0.5"),
     ],
 )
 def test_numbers_of_any_size_are_written_short(value, text):

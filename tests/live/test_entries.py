@@ -60,7 +60,7 @@ def test_what_is_no_number_is_called_none(text):
     [
         ("1.400", "Der Punkt", {"1400": 1400, "1.4": 1.4}),
         ("1,400", "Das Komma", {"1400": 1400, "1.4": 1.4}),
-        ("-1.414", "Der Punkt", {"-1414": -1414, "-1.4140": -1.414}),
+        ("-1.414", "Der Punkt", {"−1414": -1414, "−1.4140": -1.414}),
     ],
 )
 def test_a_number_that_is_two_is_refused_with_the_sign_and_both_ways_to_write_it(text, sign, ways):

@@ -189,7 +189,7 @@ def _readings(text: str) -> list[float]:
 def _clear(value: float) -> str:
     """The value so written that it has one reading: three decimals get a fourth."""
     text = number(value, 12)
-    return text + "0" if len(_readings(text)) > 1 else text
+    return text + "0" if len(readings_of(text)) > 1 else text
 
 
 def _parts(inner: str, text: str, as_in_the_chapter: bool) -> list[str]:

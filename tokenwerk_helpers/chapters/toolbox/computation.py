@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ...apart import Undrawn
 from ...model import softmax
 
 # ---- tokens ----
@@ -173,7 +174,9 @@ def manner(rate: float) -> str:
 
 def what_eval_changes() -> str:
     """What `eval()` changes in a dropout and a linear layer: "dropout", "gradients", "weights" or nothing."""
-    layer, drop = nn.Linear(2, 2), nn.Dropout(0.5)
+    with Undrawn():
+        layer, drop = nn.Linear(2, 2), nn.Dropout(0.5)
+    nn.init.ones_(layer.weight)
     before = layer.weight.detach().clone()
     for module in (layer, drop):
         module.eval()
