@@ -29,7 +29,7 @@ from . import style
 from .assets import asset
 from .lock import locked
 from .still import SCALE, photograph, with_still
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 CSS_PIXELS_PER_INCH = 96
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
@@ -312,10 +312,10 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self._background = None
         self.refresh()
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
         if self.pixels is None:
             self.refresh()
-        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), self.alt)
+        return with_still(view_of(self), self.still(), self.alt)
 
 
 class Texts:

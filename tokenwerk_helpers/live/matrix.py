@@ -25,7 +25,7 @@ from . import style
 from .assets import asset
 from .lock import locked
 from .still import SCALE, with_still
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 KINDS = ("sequential", "diverging")
 # Panels, rows and columns, and cells in all: with the smallest cells, three pixels wide, this already is more
@@ -410,7 +410,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
         if change.new != {"rows": rows, "columns": columns}[change.name]:
             self._given = self._given | {change.name: list(change.new)}
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
         n, R, C = self.values.shape
         sentence = self.alt or f"{n} × {R} × {C}"
-        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), sentence)
+        return with_still(view_of(self), self.still(), sentence)
