@@ -21,7 +21,7 @@ import traitlets
 from PIL import Image
 
 from ..characters import visible
-from . import style
+from . import matrix_sizes, style
 from .assets import asset
 from .lock import locked
 from .still import SCALE, with_still
@@ -239,7 +239,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     and so do more values than a page has room for (`MOST`, `MOST_CELLS`).
     """
 
-    _esm = asset("matrix.js")
+    _esm = asset("matrix.js", matrix_sizes)
     _css = asset("matrix.css")
 
     values = Array(numbers, help="numbers of the cells  # (n, R, C)")
