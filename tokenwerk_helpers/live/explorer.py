@@ -34,7 +34,7 @@ from .lock import LOCK, locked
 from .matrix import MatrixView
 from .still import stacked, with_still
 from .text import LiveText
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 
 @contextmanager
@@ -260,8 +260,8 @@ class Explorer(Captioned):
         return root
 
     @locked
-    def _repr_mimebundle_(self, **_kwargs):
-        return with_still(self.widget._repr_mimebundle_(), self.still(), self.caption.value)
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
+        return with_still(view_of(self.widget), self.still(), self.caption.value)
 
 
 def _share_width(row: list) -> None:

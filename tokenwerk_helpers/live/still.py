@@ -74,10 +74,10 @@ def stacked(rows: list[list[Image.Image]], paper: str = "white") -> Image.Image:
     return page
 
 
-def with_still(bundle, still: Image.Image, sentence: str):
-    """A widget's mime bundle with its still twin beside it: a picture and a sentence."""
+def with_still(view: dict, still: Image.Image, sentence: str) -> tuple[dict, dict]:
+    """Data and metadata of a view with its still twin beside it: a picture and a sentence."""
     twin = {"image/png": encoded(still), "text/plain": sentence}
-    return with_twin(bundle, twin, {"image/png": {"width": round(still.width / SCALE), "alt": sentence}})
+    return with_twin(view, twin, {"image/png": {"width": round(still.width / SCALE), "alt": sentence}})
 
 
 def _broken(row: list[Image.Image]) -> list[list[Image.Image]]:

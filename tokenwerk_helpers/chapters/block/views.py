@@ -283,7 +283,7 @@ class ResidualStream(OnText):
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
         if height > 0.06 * top and len(self.bars.bars) <= 9:
-            text.set(y=0.012 * top, color=self.figure.colour(style.LIGHT.paper))
+            text.set(y=0.012 * top, color=style.LIGHT.paper)
         else:
             text.set_y(max(height, stream) + 0.03 * top)
 

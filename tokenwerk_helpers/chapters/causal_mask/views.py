@@ -186,9 +186,7 @@ class LeakProbe(Explorer):
         self.controls["width"].disabled = result.kind not in SIZED
         if result.labels != self._labels:
             self._draw(result.labels)
-        shade, warning = (
-            self.figure.colour(light) for light in (style.ROLES["head"], style.ACCENTS["warning"])
-        )
+        shade, warning = style.ROLES["head"], style.ACCENTS["warning"]
         for place, (bar, moved) in enumerate(zip(self.bars, result.moved)):
             bar.set_height(float(moved))
             bar.set_color(warning if place < result.changed else shade)
@@ -207,8 +205,6 @@ class LeakProbe(Explorer):
         axes.set_xticks(places, labels=labels, rotation=50, ha="right", rotation_mode="anchor")
         axes.set(xlim=(-0.7, len(labels) - 0.3), ylim=(0, 1.02), ylabel=_("movement of\nthe prediction"))
         self.figure.moving(*self.bars, self.here, axes.spines["bottom"])
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
 
     def sentence(self, result: Leak) -> str:
         before, later = result.moved[: result.changed], result.moved[result.changed :]

@@ -254,7 +254,7 @@ class NextToken(Explorer):
             bars.show(shares, [f"{token}  {percent_label(share)}" for token, share in zip(tokens, shares)])
             # The last layer's bars are light in both themes.
             light = layer == len(result.layers) - 1
-            on_bar = "#000000" if light else self.figure.colour(style.LIGHT.paper)
+            on_bar = "#000000" if light else style.LIGHT.paper
             for text, share in zip(bars.texts, shares):
                 if share > 0.55:  # a long bar has the room, beside it there is none
                     text.set(x=0.03, color=on_bar)

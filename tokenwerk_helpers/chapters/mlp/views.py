@@ -206,7 +206,6 @@ class NeuronExplorer(Explorer):
             bar.set_height(value)
             name.set_text(token if len(token) <= ROOM else token[: ROOM - 1] + "…")
         self.axes.set_ylim(1.05 * min(0.0, *values), 1.05 * max(0.01, *values))
-        self.figure.colour_ticks(self.axes.yaxis)
         self.title.set_text(
             _("neuron {neuron}: mean value by token in {stories} stories").format(
                 neuron=result.neuron + 1, stories=STORIES

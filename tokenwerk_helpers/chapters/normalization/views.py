@@ -112,7 +112,6 @@ class Statistics(Explorer):
         self.x_note = left.text(0.99, 0.99, "", transform=left.transAxes, **note)
         self.out_note = right.text(0.99, 0.99, "", transform=right.transAxes, **note)
         self.figure.moving(self.x_note, self.out_note)
-        style.paint(self.figure.figure, self.figure.dark)
 
     def show(self, result: NormalizedList) -> None:
         x, out = result.steps.x.tolist(), result.steps.output.tolist()

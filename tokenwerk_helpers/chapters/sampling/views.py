@@ -127,7 +127,6 @@ class Draws(Explorer):
         set_heights(self.theory, result.probabilities)
         set_heights(self.counted, result.shares)
         self.axes.set_ylim(0, 1.05 * max(result.probabilities.max(), result.shares.max()))
-        self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
 
     def sentence(self, result: Drawn) -> str:
