@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from ...language import _, ngettext
@@ -243,7 +244,7 @@ class ResidualStream(OnText):
     def __init__(self, pretrained: Pretrained | None = None):
         self.load(pretrained)
         self.blocks = self.config.blocks
-        self.figure = LiveFigure(5.6, 4.6)
+        self.figure = LiveFigure(5.0, 4.4)
         self._draw()
         matrix = MatrixView(
             np.zeros((1, 1)), row_axis=_("position"), column_axis=_("part and block"), max_height=520,
@@ -274,11 +275,21 @@ class ResidualStream(OnText):
         (self.stream,) = axes.plot(
             range(count), [0] * count, "o-", color=STREAM, markersize=5, label=_("the stream after the sum")
         )
+        # Those of the other positions, faint, since the axis holds still for all of them.
+        self.others = LineCollection(
+            [],
+            colors=style.LIGHT.soft,
+            linewidths=0.8,
+            alpha=0.45,
+            zorder=0.5,
+            label=_("at the other positions"),
+        )
+        axes.add_collection(self.others, autolim=False)
         axes.set_xticks(range(count), names, rotation=90 if crowded else 0)
         axes.set_ylabel(_("length of the list"))
         axes.grid(True, axis="y")
         axes.legend(loc="upper left")
-        self.figure.moving(self.stream)
+        self.figure.moving(self.stream, self.others)
 
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
@@ -298,6 +309,8 @@ class ResidualStream(OnText):
         for text, height, stream in zip(self.bars.texts, heights, result.stream[:, at]):
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
+        others = np.delete(result.stream, at, axis=1).T  # (T - 1, 2 * blocks + 1)
+        self.others.set_segments([np.column_stack([range(len(lengths)), lengths]) for lengths in others])
         if top != self.axes.get_ylim()[1]:  # another text
             self.axes.set_ylim(0, top)
             self.figure.redraw()
