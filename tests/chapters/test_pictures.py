@@ -113,6 +113,39 @@ def is_stale(live: LiveFigure) -> bool:
     return not np.array_equal(moved, live.pixels)
 
 
+def axes_and_names(figures: list[LiveFigure]) -> dict[tuple, tuple]:
+    """For each axis that is shown: where it begins and ends, and all it says of that in words and numbers."""
+    return {
+        (id(axes), axis.axis_name): (
+            tuple(axis.get_view_interval()),
+            (
+                axes.get_title(loc="left"),
+                axis.label.get_text(),
+                *(t.get_text() for t in axis.get_ticklabels()),
+            ),
+        )
+        for live in figures
+        for axes in live.figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        if axes.axison and axis.get_visible()
+    }
+
+
+def silent_axes(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
+    """Yield where a slider moves the ends of an axis whose label, title and ticks stay as they were."""
+    explorer.reset()
+    at_first = axes_and_names(figures)
+    sliders = widgets.IntSlider | widgets.FloatSlider | widgets.SelectionSlider
+    for name, control in explorer.controls.items():
+        for value in extremes(control) if isinstance(control, sliders) else ():
+            control.value = value
+            for which, (ends, words) in axes_and_names(figures).items():
+                before, said = at_first.get(which, (ends, words))
+                if ends != before and words == said:
+                    yield f"{name} = {value}: axis {which[1]}"
+        explorer.reset()
+
+
 def jumps(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
     """Yield what looks different although nothing has moved, and where a move has drawn everything."""
     at_first, twin = pictures(figures), explorer.still()
@@ -154,6 +187,7 @@ def seen(request) -> dict[str, set[str]]:
     for where in at_the_ends(explorer):
         found["faults"] |= {f"{where}: {fault}" for live in figures for fault in faults(live)}
         found["stale"] |= {where for live in figures if is_stale(live)}
+    found["silent"] = set(silent_axes(explorer, figures))
     explorer.close()
     return found
 
@@ -169,6 +203,10 @@ def test_what_has_moved_looks_as_if_all_had_been_drawn_anew(seen):
 def test_what_nobody_has_moved_stays_and_a_first_move_draws_only_what_has_moved(seen):
     """After the still, a move that moves nothing, all drawn anew; on a dark and denser page, and back."""
     assert not seen["jumps"]
+
+
+def test_no_slider_moves_an_axis_that_does_not_say_so(seen):
+    assert not seen["silent"]
 
 
 @pytest.mark.parametrize("notebook", book.CHAPTERS)

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.text import Text
 
 from ...language import _, ngettext
@@ -276,15 +275,8 @@ class ResidualStream(OnText):
             range(count), [0] * count, "o-", color=STREAM, markersize=5, label=_("the stream after the sum")
         )
         # Those of the other positions, faint, since the axis holds still for all of them.
-        self.others = LineCollection(
-            [],
-            colors=style.LIGHT.soft,
-            linewidths=0.8,
-            alpha=0.45,
-            zorder=0.5,
-            label=_("at the other positions"),
-        )
-        axes.add_collection(self.others, autolim=False)
+        faint = {"color": style.LIGHT.soft, "linewidth": 0.8, "alpha": 0.45, "zorder": 0.5}
+        (self.others,) = axes.plot([], [], label=_("at the other positions"), **faint)
         axes.set_xticks(range(count), names, rotation=90 if crowded else 0)
         axes.set_ylabel(_("length of the list"))
         axes.grid(True, axis="y")
@@ -310,7 +302,9 @@ class ResidualStream(OnText):
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
         others = np.delete(result.stream, at, axis=1).T  # (T - 1, 2 * blocks + 1)
-        self.others.set_segments([np.column_stack([range(len(lengths)), lengths]) for lengths in others])
+        gap = np.full((len(others), 1), np.nan)  # ends one line before the next
+        places = np.tile([*range(others.shape[1]), np.nan], len(others))
+        self.others.set_data(places, np.hstack([others, gap]).ravel())
         if top != self.axes.get_ylim()[1]:  # another text
             self.axes.set_ylim(0, top)
             self.figure.redraw()

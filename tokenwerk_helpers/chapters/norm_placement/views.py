@@ -147,7 +147,7 @@ class GradientsAtStart(Explorer):
             self.axes.set(xlim=(1 - margin, result.blocks + margin), ylim=ends)
             self.axes.set_xticks(range(result.blocks, 0, -every))
             low, high = map(style.power_of_ten, ends)
-            self.axes.set_ylabel(
+            self.axes.yaxis.label.set_text(
                 _("length of the gradient for W₂\n(axis from {low} to {high})").format(low=low, high=high)
             )
             self.figure.redraw()

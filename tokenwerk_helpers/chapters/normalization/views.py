@@ -96,6 +96,7 @@ class Statistics(Explorer):
         self.figure.figure.set_layout_engine("none")
         places = {"left": 0.065, "right": 0.99, "bottom": 0.155, "top": 0.91, "wspace": 0.16}
         left, right = self.axes = self.figure.figure.subplots(1, 2, gridspec_kw=places)
+        self.titles = left.set_title(""), right.set_title("")
         for axes in (left, right):
             axes.set(xlim=(-0.6, size - 0.4), xlabel=_("component"))
             axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
@@ -136,10 +137,10 @@ class Statistics(Explorer):
             return False
         if needed[0] != self._drawn[0]:
             self._draw(len(x))
-        titles = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
-        for axes, title, (low, high) in zip(self.axes, titles, needed[1:]):
+        names = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
+        for axes, title, name, (low, high) in zip(self.axes, self.titles, names, needed[1:]):
             axes.set_ylim(low, high)
-            axes.set_title(f"{title} " + _("(axis up to {top})").format(top=compact(high)))
+            title.set_text(f"{name} " + _("(axis up to {top})").format(top=compact(high)))
         self._drawn = needed
         return True
 

@@ -128,7 +128,7 @@ class Draws(Explorer):
         set_heights(self.counted, result.shares)
         top = 1.05 * max(result.probabilities.max(), result.shares.max())
         self.axes.set_ylim(0, top)
-        self.axes.set_ylabel(_("share (axis up to {top})").format(top=f"{top:.2f}"))
+        self.axes.yaxis.label.set_text(_("share (axis up to {top})").format(top=f"{top:.2f}"))
         self.figure.colour_ticks(self.axes.yaxis)
         self.figure.refresh()
 
