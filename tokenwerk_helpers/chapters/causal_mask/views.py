@@ -79,7 +79,7 @@ class MaskLab(Explorer):
         look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
         zero = np.zeros((1, 1))
         hidden = _("“{row}” must not look at “{column}”")
-        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √dₖ"], **look)
+        self.scores = MatrixView(zero, kind="diverging", **look)
         self.masked = MatrixView(
             zero, kind="diverging", titles=["+ M"], editable=True, allowed=[[True]], masked_words=hidden,
             masked_legend=_("−∞: not allowed"), hint=_("click a cell to allow it or forbid it"), **look,
@@ -101,7 +101,8 @@ class MaskLab(Explorer):
         names = {"rows": result.labels, "columns": result.labels}
         largest = float(np.abs(result.scores).max()) or 1.0
         limits = (-largest, largest)
-        self.scores.update(values=result.scores, limits=limits, **names)
+        title = _("block {block}, head {head}").format(block=result.block, head=result.head) + ": Q Kᵀ / √dₖ"
+        self.scores.update(values=result.scores, limits=limits, titles=[title], **names)
         self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
         self.weights.update(values=result.weights, allowed=result.allowed, **names)
 

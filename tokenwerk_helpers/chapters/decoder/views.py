@@ -364,7 +364,8 @@ class AblationBoard(Explorer):
         heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
         heads += [(head_name(b, h), (b, h)) for b in range(config.blocks) for h in range(config.heads)]
         controls = {name: checkbox(part_names()[name]) for name in PARTS}
-        controls["head"] = dropdown(_("one head off"), heads, ())
+        # Something is off from the beginning: the second head, whose absence the story shows.
+        controls["head"] = dropdown(_("one head off"), heads, heads[min(2, len(heads) - 1)][1])
         super().__init__(controls, [[self.figure]])
 
     def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:
