@@ -268,4 +268,4 @@ def _share_width(row: list) -> None:
     """Let matrices that stand in one row share its width, as long as each has room enough."""
     for view in row if len(row) > 1 else ():
         if isinstance(view, MatrixView) and view.layout.width is None:
-            view.layout.flex = "1 1 330px"
+            view.layout.flex = "1 1 330px" if len(row) < 3 else "1 1 270px"  # three fit beside a side bar

@@ -76,7 +76,7 @@ class MaskLab(Explorer):
         self.masked.on_edit(self.guarded(self._take_edit))
 
     def _build_views(self) -> None:
-        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 24, "digits": 1}
         zero = np.zeros((1, 1))
         hidden = _("“{row}” must not look at “{column}”")
         self.scores = MatrixView(zero, kind="diverging", **look)

@@ -232,7 +232,6 @@ class GradientByDepth(Explorer):
         margin = 0.02 * depth
         every = -(-depth // self.TICKS)  # rounded up
         self.axes.set(xlim=(-margin, depth + margin), xticks=range(depth % every, depth + 1, every))
-        self.figure.colour_ticks(self.axes.xaxis)
 
     def sentence(self, result: DepthCompared) -> str:
         text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "
