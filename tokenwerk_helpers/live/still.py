@@ -10,7 +10,7 @@ from .twin import with_twin
 
 SCALE = 2.0  # image pixels for each pixel of the page
 GAP = 28  # image pixels between two views
-WIDEST = 1880  # image pixels of a line: what does not fit goes to the next, as on the page
+WIDEST = 1980  # image pixels of a line: what does not fit goes to the next, as on the page
 AREA = 128  # image pixels that a colour must cover to be stored exactly: rarer ones lie at edges of letters
 NEAR = 6  # of 255: how far in each channel a rarer colour may be from the one that is stored for it
 
