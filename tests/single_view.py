@@ -25,14 +25,13 @@ def wire(value):
 
 
 def mount(page: Page, view: AnyWidget, name: str) -> None:
-    """Show the view on the page by `name`.js and `name`.css; what the page held before is gone."""
+    """Show the view on the page with `name`.css; what the page held before is gone."""
     page.goto("about:blank")
     page.set_content(PAGE.format(css=(VIEWS / f"{name}.css").read_text("utf-8")))
     page.add_script_tag(content=MOCK)
-    add(page, view, name)
+    add(page, view)
 
 
-def add(page: Page, view: AnyWidget, name: str) -> None:
+def add(page: Page, view: AnyWidget) -> None:
     """Show one more view below; as in anywidget its module is loaded for it alone."""
-    source = (VIEWS / f"{name}.js").read_text("utf-8")
-    page.evaluate("([state, source]) => mount(state, source)", [wire(view.get_state()), source])
+    page.evaluate("([state, source]) => mount(state, source)", [wire(view.get_state()), str(view._esm)])

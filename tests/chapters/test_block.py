@@ -330,6 +330,18 @@ def test_the_question_about_ten_times_the_input_knows_the_ways_to_go_wrong():
     assert all(word in reply.text for word, reply in zip(words, replies))
 
 
+def test_the_faint_lines_are_the_streams_of_all_other_positions_and_the_axis_holds_still():
+    view = block_views.ResidualStream()
+    axis = view.axes.get_ylim()
+    for position in (1, 4, len(view.result.labels)):
+        view.set(position=position)
+        others = np.delete(view.result.stream.T, position - 1, axis=0)
+        drawn = view.others.get_ydata().reshape(len(others), -1)[:, :-1]
+        assert np.allclose(drawn, others) and others.max() < axis[1]
+        assert view.axes.get_ylim() == axis
+    view.close()
+
+
 def test_the_question_about_contributions_measures_what_the_view_shows():
     stream = block_views.ResidualStream()
     assert stream.settings["text"] == example_story()

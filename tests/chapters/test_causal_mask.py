@@ -84,6 +84,13 @@ def lab():
     return views.MaskLab()
 
 
+def test_the_head_that_is_shown_is_named_in_the_picture(lab):
+    for block, head in ((1, 2), (2, 4)):
+        lab.set(block=block, head=head)
+        assert lab.scores.titles[0].startswith(f"Block {block}, Kopf {head}: ")
+    lab.reset()
+
+
 @pytest.fixture(scope="module")
 def probe():
     return views.LeakProbe()

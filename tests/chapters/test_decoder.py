@@ -348,6 +348,12 @@ def board():
     return decoder_views.AblationBoard()
 
 
+def switch_all_on(board):
+    """Nothing off, neither a part nor the head that is off at first."""
+    board.reset()
+    board.set(head=())
+
+
 class Detour(nn.Module):
     """A block without its direct paths."""
 
@@ -399,8 +405,16 @@ def loss_of(decoder, board):
         return float(training.loss(decoder, board.stories.batch))
 
 
-def test_intact_the_board_shows_the_loss_of_training(board):
+def test_at_first_the_board_shows_what_is_lost_without_the_head_that_the_page_names(board):
     board.reset()
+    assert board.controls["head"].label == "Block 1, Kopf 2" and board.result.parts == []
+    assert board.result.loss > board.stories.intact + 0.1
+    bars = board.figure.figure.axes[0].patches
+    assert bars[2].get_width() > 1.1 * bars[1].get_width()
+
+
+def test_intact_the_board_shows_the_loss_of_training(board):
+    switch_all_on(board)
     intact = loss_of(board.reading.model, board)
     assert board.result.loss == pytest.approx(intact, abs=1e-5) and board.result.parts == []
     assert board.stories.uniform == pytest.approx(math.log(board.reading.model.config.vocab_size))
@@ -415,7 +429,7 @@ def test_the_floor_is_the_grammars_surprise_on_the_very_tokens_of_the_batch(boar
 
 @pytest.mark.parametrize("part", decoder_computation.PARTS)
 def test_a_part_switched_off_loses_what_a_model_without_it_loses(board, part):
-    board.reset()
+    switch_all_on(board)
     board.set(**{part: True})
     assert board.error is None
     expected = loss_of(without(board.reading.model, part), board)
@@ -423,12 +437,12 @@ def test_a_part_switched_off_loses_what_a_model_without_it_loses(board, part):
     assert board.result.loss > board.stories.intact + 0.5
     assert decoder_views.part_names()[part] in board.caption.value
     assert ("schlechter als blindes Raten" in board.caption.value) == (expected > board.stories.uniform)
-    board.reset()
+    switch_all_on(board)
     assert board.result.loss == board.stories.intact  # no hook stays behind
 
 
 def test_one_head_off_is_its_columns_of_the_output_table_set_to_zero(board):
-    board.reset()
+    switch_all_on(board)
     for _name, chosen in board.controls["head"].options[1:]:
         board.set(head=chosen)
         block, head = chosen
@@ -438,17 +452,17 @@ def test_one_head_off_is_its_columns_of_the_output_table_set_to_zero(board):
             decoder.blocks[block].attn.out.weight[:, head * width : (head + 1) * width] = 0
         assert board.result.loss == pytest.approx(loss_of(decoder, board), rel=1e-4)
         assert f"Block {block + 1}, Kopf {head + 1}" in board.caption.value
-    board.reset()
+    switch_all_on(board)
 
 
 def test_two_parts_off_are_both_off_and_the_text_follows(board):
-    board.reset()
+    switch_all_on(board)
     intact = board.result.text
     board.set(mlp=True, positions=True)
     expected = loss_of(without(without(board.reading.model, "mlp"), "positions"), board)
     assert board.result.loss == pytest.approx(expected, rel=1e-4)
     assert board.result.text != intact and board.result.text.startswith(board.prompt)
-    board.reset()
+    switch_all_on(board)
     assert board.result.text == intact
 
 
@@ -552,7 +566,7 @@ def test_a_closed_generation_lets_its_model_go():
 
 
 def test_a_board_with_every_head_on_says_so_in_its_list(board):
-    board.reset()
+    switch_all_on(board)
     assert board.controls["head"].label == "keiner"
 
 

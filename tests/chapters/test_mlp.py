@@ -109,7 +109,11 @@ def test_one_nudged_position_moves_its_own_output_only():
         view.set(position=position, amount=1.5)
         assert view.error is None
         assert f"die von Position {position} bewegt, sonst keine" in view.caption.value
+        before, after = view.outputs.values
+        moved = np.flatnonzero((before != after).any(axis=1))
+        assert moved.tolist() == [position - 1] and view.outputs.titles[0].endswith("vorher")
     view.set(amount=0)
+    assert np.array_equal(*view.outputs.values)
     assert "Nichts wurde addiert" in view.caption.value
 
 
@@ -153,7 +157,33 @@ def test_neurons_are_the_activations_of_the_trained_model(neurons):
         reading.model(ids)
     handle.remove()
     assert np.allclose(neurons.result.hidden, seen[0][0], atol=1e-6)
-    assert set(neurons.matrix.columns) == {str(n + 1) for n in neurons.result.shown}
+    assert set(neurons.matrix.rows) == {str(n + 1) for n in neurons.result.shown}
+
+
+def test_a_row_of_the_matrix_is_a_neuron_of_the_named_block_over_the_text_and_a_click_chooses_it(neurons):
+    for block in (2, 1):
+        neurons.set(block=block)
+        assert neurons.matrix.titles == [f"Block {block}"]
+        for row, name in enumerate(neurons.matrix.rows):
+            wanted = neurons.result.hidden[:, int(name) - 1]
+            assert np.array_equal(neurons.matrix.values[0, row], wanted)
+    neurons.reset()
+    clicked = neurons.matrix.rows[5]
+    neurons.matrix.selected = 5
+    assert neurons.settings["neuron"] == int(clicked)
+    assert neurons.matrix.rows[neurons.matrix.selected] == clicked
+    neurons.reset()
+
+
+def test_the_axis_of_the_mean_values_holds_still_while_the_neuron_changes_and_has_room_for_all(neurons):
+    neurons.reset()
+    means = computation.mean_values(neurons.reading, neurons.settings["block"]).values
+    axis = neurons.axes.get_ylim()
+    assert axis[0] <= means.min() and axis[1] >= means.max() > 0.9 * axis[1]
+    for neuron in (1, 2, 17, 256):
+        neurons.set(neuron=neuron)
+        assert neurons.axes.get_ylim() == axis
+    neurons.reset()
 
 
 def test_a_neurons_favourite_token_is_its_largest_mean(neurons):
@@ -168,7 +198,8 @@ def test_a_chosen_neuron_is_shown_even_if_it_is_quiet_and_any_text_is_read(neuro
     neurons.reset()
     quiet = int(neurons.result.hidden.max(axis=0).argmin()) + 1
     neurons.set(neuron=quiet, text="Ein $Hund$ <i>🦆</i>!")
-    assert neurons.error is None and str(quiet) in neurons.matrix.columns
+    assert neurons.error is None and str(quiet) in neurons.matrix.rows
+    assert neurons.matrix.rows[neurons.matrix.selected] == str(quiet)
     neurons.set(text="")
     assert neurons.error is None
     neurons.reset()

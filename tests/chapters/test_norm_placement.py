@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from tests.ways import Ways
 from tokenwerk_helpers.chapters.norm_placement import computation, questions, views
+from tokenwerk_helpers.live.style import power_of_ten
 from tokenwerk_helpers.model import causal_mask
 from tokenwerk_helpers.tools import record_norm_placement
 
@@ -393,6 +394,22 @@ def test_every_control_moves_the_picture_and_the_caption_over_its_whole_range(ma
         assert len({image for image, _ in seen}) == len({text for _, text in seen}) == 2, name
         explorer.reset()
     assert (explorer.figure.pixels.tobytes(), explorer.caption.value) == start
+    explorer.close()
+
+
+@pytest.mark.parametrize("initialization", computation.INITIALIZATIONS)
+def test_all_gradients_stand_inside_axes_that_name_their_ends(initialization):
+    explorer = views.GradientsAtStart()
+    for blocks in (2, 12, 24):
+        explorer.set(blocks=blocks, initialization=initialization)
+        (low, high), (left, right) = explorer.axes.get_ylim(), explorer.axes.get_xlim()
+        for line in explorer.lines.values():
+            x, y = line.get_xydata().T
+            assert ((low <= y) & (y <= high)).all() and left < x.min() and x.max() == blocks < right
+        measured = np.concatenate(list(explorer.result.gradients.values()))
+        assert measured.min() < 10 * low and measured.max() > high / 10
+        powers = [power_of_ten(end) for end in (low, high)]
+        assert explorer.axes.get_ylabel().endswith(f"(Achse von {powers[0]} bis {powers[1]})")
     explorer.close()
 
 

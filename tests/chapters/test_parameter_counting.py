@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
 from torch import nn
 
 from tests.ways import Ways
@@ -158,12 +157,13 @@ def test_the_picture_of_a_block_has_one_square_for_each_parameter(width, heads):
 
 def test_the_squares_follow_the_theme_of_the_page():
     view = views.BlockTables()
-    attention = view.squares[views.COLOURS["attention"]]
-    light = to_hex(attention.get_facecolor()[0])
+    light, dark = (bytes.fromhex(roles["attention"][1:]) for roles in (style.ROLES, style.DARK_ROLES))
+    seen = view.figure.pixels[..., :3].tobytes()
+    assert light in seen and dark not in seen
     view.figure.dark = True
     view.set(width=12)
-    assert light == style.ROLES["attention"]
-    assert to_hex(attention.get_facecolor()[0]) == style.DARK_ROLES["attention"]
+    seen = view.figure.pixels[..., :3].tobytes()
+    assert dark in seen and light not in seen
 
 
 def test_the_bars_are_as_long_as_their_parts_and_stand_side_by_side():

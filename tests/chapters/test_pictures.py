@@ -119,6 +119,39 @@ def is_stale(live: LiveFigure) -> bool:
     return not np.array_equal(moved, live.pixels)
 
 
+def axes_and_names(figures: list[LiveFigure]) -> dict[tuple, tuple]:
+    """For each axis that is shown: where it begins and ends, and all it says of that in words and numbers."""
+    return {
+        (id(axes), axis.axis_name): (
+            tuple(axis.get_view_interval()),
+            (
+                axes.get_title(loc="left"),
+                axis.label.get_text(),
+                *(t.get_text() for t in axis.get_ticklabels()),
+            ),
+        )
+        for live in figures
+        for axes in live.figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        if axes.axison and axis.get_visible()
+    }
+
+
+def silent_axes(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
+    """Yield where a slider moves the ends of an axis whose label, title and ticks stay as they were."""
+    explorer.reset()
+    at_first = axes_and_names(figures)
+    sliders = widgets.IntSlider | widgets.FloatSlider | widgets.SelectionSlider
+    for name, control in explorer.controls.items():
+        for value in extremes(control) if isinstance(control, sliders) else ():
+            control.value = value
+            for which, (ends, words) in axes_and_names(figures).items():
+                before, said = at_first.get(which, (ends, words))
+                if ends != before and words == said:
+                    yield f"{name} = {value}: axis {which[1]}"
+        explorer.reset()
+
+
 def jumps(explorer: Explorer, figures: list[LiveFigure]) -> Iterator[str]:
     """Yield what looks different although nothing has moved, and where a move has drawn everything."""
     at_first, stills = pictures(figures), [live.still() for live in figures]
@@ -173,6 +206,7 @@ class Seen:
     faults: set[str] = field(default_factory=set)
     stale: set[str] = field(default_factory=set)
     jumps: set[str] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
     traces: list[str] = field(default_factory=list)
     shown: list = field(default_factory=list)
 
@@ -195,6 +229,7 @@ def seen(request) -> Seen:
             found.stale |= {where for live in figures if is_stale(live)}
     found.traces += wrong
     found.shown.append(hash(explorer.still().tobytes()))
+    found.silent = set(silent_axes(explorer, figures))
     explorer.close()
     return found
 
@@ -228,6 +263,10 @@ def test_no_setting_of_the_reader_changes_what_a_view_shows(seen):
             explorer.close()
             for cached in CACHES:
                 cached.cache_clear()
+
+
+def test_no_slider_moves_an_axis_that_does_not_say_so(seen):
+    assert not seen.silent
 
 
 @pytest.mark.parametrize("notebook", book.CHAPTERS)

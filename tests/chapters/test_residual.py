@@ -123,6 +123,34 @@ def test_a_single_layer_is_said_in_the_singular():
     assert explorer.caption.value.startswith("2 Schichten. ")
 
 
+@pytest.mark.parametrize("tip", [(2.0, 5.0), (-3.0, 0.5), (0.0, 0.0), (0.2, -0.1)])
+def test_the_heads_of_the_arrows_end_at_their_tips_and_point_away_from_their_tails(tip):
+    view = views.VectorAddition()
+    view.set(x1=tip[0], x2=tip[1], f1=1, f2=-1.5)
+    x, fx, y = view.result.x, view.result.fx, view.result.y
+    shafts = view.x_arrow, view.f_arrow, view.y_arrow, view.f_lens
+    for shaft, start, end in zip(shafts, (0 * x, x, 0 * x, 0 * x), (x, y, y, fx)):
+        corners = view.heads[shaft].get_xy()
+        assert np.allclose(corners[0], end)
+        behind = corners[1:3].mean(axis=0)
+        (a, b), (c, d) = end - start, behind - start
+        assert a * d - b * c == pytest.approx(0, abs=1e-6)
+        assert np.dot(end - behind, end - start) >= 0 and np.dot(behind - start, end - start) >= 0
+        assert np.allclose(shaft.get_xydata(), [start, behind], atol=1e-6)
+    view.close()
+
+
+def test_the_gradients_fill_their_picture_from_the_input_to_the_output_at_every_depth():
+    view = views.GradientByDepth()
+    for depth in (1, 2, 7, 24, 48):
+        view.set(depth=depth)
+        left, right = view.axes.get_xlim()
+        assert left < 0 and depth < right < 1.05 * depth and -left < 0.05 * depth
+        ticks = view.axes.get_xticks()
+        assert ticks[-1] == depth and 2 <= len(ticks) <= 9
+    view.close()
+
+
 def test_a_zero_contribution_and_a_zero_input_have_sentences_of_their_own():
     explorer = views.VectorAddition()
     explorer.set(f1=0, f2=0)

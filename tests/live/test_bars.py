@@ -9,11 +9,10 @@ from tokenwerk_helpers.live.figure import LiveFigure
 
 
 @pytest.mark.parametrize("horizontal", [False, True])
-def test_a_text_stands_beyond_the_end_of_its_bar_on_either_side_of_zero_in_the_pages_ink(horizontal):
+def test_a_text_stands_beyond_the_end_of_its_bar_on_either_side_of_zero_in_ink(horizontal):
     live = LiveFigure(3, 2)
     axes = live.figure.add_subplot(xlim=(-2, 2), ylim=(-2, 2))
     bars = LabelledBars(live, axes, 2, 0.6, gap=0.1, horizontal=horizontal)
-    live.dark = True
     bars.show([0.5, -1.0], ["half", "less"])
     live.refresh()
     along = 0 if horizontal else 1
@@ -23,7 +22,7 @@ def test_a_text_stands_beyond_the_end_of_its_bar_on_either_side_of_zero_in_the_p
         near, far = sorted(abs(box[:, along]))
         assert abs(value) + 0.05 < near < far and (box[:, along] * value > 0).all()
         assert abs(box[:, 1 - along].mean() - i) < 0.05, "not in the middle of its bar"
-        assert text.get_color() == style.DARK.ink
+        assert text.get_color() == style.LIGHT.ink
     assert [text.get_text() for text in bars.texts] == ["half", "less"]
 
 

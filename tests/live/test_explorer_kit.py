@@ -22,9 +22,11 @@ from tokenwerk_helpers.live.figure import LiveFigure
 from tokenwerk_helpers.live.lock import LOCK
 from tokenwerk_helpers.live.matrix import MatrixView
 from tokenwerk_helpers.live.numbers import grouped, number, percent, percent_label, vector
+from tokenwerk_helpers.live.pulse import Pulse
 from tokenwerk_helpers.live.question import Choice, NumberQuestion, Option
 from tokenwerk_helpers.live.running import Runner
 from tokenwerk_helpers.live.still import SCALE
+from tokenwerk_helpers.live.twin import MARK
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -560,3 +562,34 @@ def test_what_the_page_sends_waits_until_a_cell_has_done_with_the_views():
     page.join(5)
     assert not page.is_alive() and explorer.result == 0.5
     explorer.close()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Halving,
+        lambda: choice("red", "blue"),
+        lambda: MatrixView([[1.0]]),
+        lambda: LiveFigure(2, 1, alt="flat"),
+        lambda: Pulse(still="asked"),
+    ],
+    ids=["explorer", "question", "matrix", "figure", "pulse"],
+)
+def test_a_closed_view_still_shows_its_twin(make):
+    view = make()
+    show = type(view)._repr_mimebundle_
+    before, metadata = show(view)
+    assert before.pop(VIEW)["model_id"] and metadata.pop(VIEW) == MARK
+    view.close()
+    assert show(view) == (before, metadata)
+
+
+def test_a_closed_view_can_be_displayed(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_how: shown.append(data))
+    figure = LiveFigure(2, 1, alt="flat")
+    figure.close()
+    figure._ipython_display_()
+    picture, sentence = shown
+    assert picture.keys() == {"image/png"}
+    assert sentence == {"text/plain": "flat"}

@@ -371,6 +371,49 @@ def test_accents_are_no_roles_and_stay_apart_for_red_green_blind_eyes(accent, da
 def test_every_colour_has_one_counterpart_on_a_dark_page():
     assert style.ACCENTS.keys() == style.DARK_ACCENTS.keys() and style.ROLES.keys() == style.DARK_ROLES.keys()
     assert len(style.NIGHT) == len(set(style.NIGHT.values())) == 4 + len(COLOURS[False])
+    assert style.NIGHT.keys().isdisjoint(style.NIGHT.values()), "a pen set twice would change twice"
+
+
+LIGHT, NIGHT = style.ROLES["masked"], style.DARK_ROLES["masked"]  # hatches have it as well
+WAYS = {
+    "line": lambda axes: axes.plot([0, 1], [1, 2], color=LIGHT, linewidth=4),
+    "markers": lambda axes: axes.plot([0.5], [1], "s", color=LIGHT, markersize=20),
+    "form": lambda axes: [axes.axvspan(0.2, 0.8, color=LIGHT)],
+    "edge": lambda axes: [axes.axvspan(0.2, 0.8, facecolor="none", edgecolor=LIGHT, linewidth=4)],
+    "hatch": lambda axes: [axes.axvspan(0.2, 0.8, facecolor="none", linewidth=0, hatch="-")],
+    "points": lambda axes: [axes.scatter([0.3, 0.7], [1, 2], 300, [LIGHT, style.ACCENTS["first"]])],
+    "one point": lambda axes: [axes.scatter([0.3], [1], 300, LIGHT)],
+    "hatched points": lambda axes: [
+        axes.scatter([0.3, 0.7], [1, 2], 900, "none", linewidths=[0, 0], hatch="--")
+    ],
+    "letters": lambda axes: [axes.text(0.2, 1, "████", color=LIGHT, fontsize=20)],
+    "box": lambda axes: [axes.text(0.2, 1, "boxed", bbox={"facecolor": LIGHT, "linewidth": 0})],
+}
+
+
+@pytest.mark.parametrize("moves", [True, False], ids=["moves", "stands"])
+@pytest.mark.parametrize("draw", WAYS.values(), ids=WAYS)
+@style.building()
+def test_what_is_coloured_light_on_a_dark_page_is_seen_in_its_dark_counterpart(live, draw, moves):
+    live.dark, live.density = True, 3.0  # at which the lines of a hatch are as wide as a pixel
+    artists = draw(live.figure.axes[0])
+    live.moving(*artists if moves else ())
+    live.redraw()
+    assert count(live.pixels, NIGHT) > 20 and count(live.pixels, LIGHT) == 0
+    live.dark = False
+    assert count(live.pixels, LIGHT) > 20 and count(live.pixels, NIGHT) == 0
+
+
+@style.building()
+def test_a_moving_axis_makes_its_late_ticks_in_the_colours_of_a_dark_page():
+    live = LiveFigure(4, 2)
+    axes = live.figure.add_subplot()
+    live.moving(axes.yaxis)
+    live.dark = True
+    axes.set_ylim(0, 7.5)
+    live.refresh()
+    beside = live.pixels[:, : round(axes.bbox.x0) - 1]
+    assert count(beside, style.DARK.soft) > 5 and count(beside, style.LIGHT.soft) == 0
 
 
 def test_texts_are_made_once_moved_and_hidden(live):
@@ -378,11 +421,9 @@ def test_texts_are_made_once_moved_and_hidden(live):
     texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
     live.refresh()
     made, three = list(texts.made), live.pixels
-    live.dark = True
     texts.show([{"x": 0.5, "y": 2, "text": "$x$", "color": style.LIGHT.ink}])
     assert texts.made == made and [text.get_visible() for text in made] == [True, False, False]
-    assert made[0].get_color() == style.DARK.ink and not made[0].get_parse_math()
-    live.dark = False
+    assert not made[0].get_parse_math()
     texts.show({"x": 0.3 * i, "y": 1, "text": str(i), "color": style.LIGHT.ink} for i in range(3))
     live.refresh()
     assert np.array_equal(live.pixels, three)

@@ -2,13 +2,14 @@
 
 import io
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from tests.single_view import add, mount, wire
-from tokenwerk_helpers.live import style
+from tokenwerk_helpers.live import matrix_sizes, matrix_still, style
 from tokenwerk_helpers.live.matrix import MatrixView, colour_index, colour_limits, fixed, spoken
 
 pytestmark = pytest.mark.browser
@@ -295,6 +296,39 @@ def test_column_labels_are_never_tilted_beyond_reading_nor_crowded(show):
             assert pitch * np.sin(plan["angle"]) >= plan["size"]
         else:
             assert plan["label"] * plan["size"] / 12 <= pitch
+
+
+def test_the_canvas_and_the_still_place_panels_cells_and_labels_by_the_same_rules(show, monkeypatch):
+    """As soon as both have the same letters: what a letter measures is the font's."""
+    monkeypatch.setattr(matrix_still, "text_width", lambda text, size, bold=False: len(text) * size / 2)
+    for name in ("TITLE", "LABEL", "SMALL_LABEL"):
+        monkeypatch.setattr(matrix_still, name, getattr(matrix_sizes, f"{name}_SIZE"))
+    page, seen = show(attention()).page, set()
+    script = """([spec, width]) => {
+      const { labels, ...rest } = view.layout(spec, width, 2);
+      return { ...rest, ...labels };
+    }"""
+    for n, R, C, letters, width in product(
+        (1, 2, 4, 8), (1, 5, 20), (1, 5, 12, 32, 64), (1, 4, 12), (330, 680)
+    ):
+        texts = {"rows": ["r" * letters] * R, "columns": ["c" * letters] * C}
+        titled = MatrixView(
+            np.zeros((n, R, C)), titles=["title"] * n, row_axis="from", column_axis="to", **texts
+        )
+        still = matrix_still.Layout(titled, width)
+        spec = {
+            "panels": n, "rows": [6 * letters] * R, "columns": [6 * letters] * C, "captions": [36, 24],
+            "titled": True, "titleWidth": 32.5, "maxCell": titled.cell_size, "maxHeight": titled.max_height,
+        }  # fmt: skip
+        canvas = page.evaluate(script, [spec, width])
+        over = still.columns_over
+        assert (canvas["cell"], canvas["perLine"]) == (still.cell, still.per_line)
+        assert (canvas["step"], canvas["size"], canvas["rowSize"]) == (over.step, over.size, still.row_size)
+        assert (round(np.degrees(canvas["angle"])), canvas["rowStep"]) == (over.angle, still.row_step)
+        places = [still.place(panel) for panel in range(n)]
+        assert np.abs(np.array([(at["x"], at["y"]) for at in canvas["places"]]) - places).max() <= 0.5
+        seen.add((over.angle, over.step > 1, still.per_line))
+    assert len(seen) > 10, "hardly anything was compared"
 
 
 def test_a_view_that_was_off_the_page_is_painted_when_it_comes_back(show):
@@ -631,7 +665,7 @@ def test_a_finger_on_a_matrix_scrolls_the_page_and_says_nothing(touch):
 def test_each_of_several_matrices_is_described_by_its_own_hint(show):
     shown = show(attention(hint="first"))
     for hint in ("second", "third"):
-        add(shown.page, attention(hint=hint), "matrix")
+        add(shown.page, attention(hint=hint))
     hints = shown.page.evaluate(
         "() => [...document.querySelectorAll('canvas')].map((canvas) => "
         "document.getElementById(canvas.getAttribute('aria-describedby')).textContent)"

@@ -39,10 +39,9 @@ class LabelledBars:
 
     def show(self, values: Iterable[float], labels: Iterable[str]) -> None:
         """Give each bar its length and its text, which stands below a bar that is negative."""
-        ink = self.live.colour(style.LIGHT.ink)
         for bar, text, value, label in zip(self.bars, self.texts, values, labels):
             end = value + (self.gap if value >= 0 else -self.gap)
-            text.set(text=label, color=ink)
+            text.set(text=label, color=style.LIGHT.ink)
             if self.horizontal:
                 bar.set_width(value)
                 text.set(x=end, ha="left" if value >= 0 else "right")

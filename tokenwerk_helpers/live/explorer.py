@@ -34,7 +34,7 @@ from .lock import LOCK, locked
 from .matrix import MatrixView
 from .still import stacked, with_still
 from .text import LiveText
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 
 @contextmanager
@@ -260,12 +260,12 @@ class Explorer(Captioned):
         return root
 
     @locked
-    def _repr_mimebundle_(self, **_kwargs):
-        return with_still(self.widget._repr_mimebundle_(), self.still(), self.caption.value)
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
+        return with_still(view_of(self.widget), self.still(), self.caption.value)
 
 
 def _share_width(row: list) -> None:
     """Let matrices that stand in one row share its width, as long as each has room enough."""
     for view in row if len(row) > 1 else ():
         if isinstance(view, MatrixView) and view.layout.width is None:
-            view.layout.flex = "1 1 330px"
+            view.layout.flex = "1 1 330px" if len(row) < 3 else "1 1 270px"  # three fit beside a side bar

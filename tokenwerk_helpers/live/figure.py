@@ -17,7 +17,6 @@ import numpy as np
 import traitlets
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -28,8 +27,9 @@ from PIL import Image
 from . import style
 from .assets import asset
 from .lock import locked
+from .night import ThemedCanvas
 from .still import SCALE, photograph, with_still
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 CSS_PIXELS_PER_INCH = 96
 DENSITIES = (1.0, 3.0)  # what a live picture follows of a screen's density
@@ -45,7 +45,7 @@ class Stamps:
         self.most = most
         self._made: dict[tuple, tuple[np.ndarray, int, int]] = {}
         self._table: RendererAgg | None = None
-        self._size: tuple[int, int, float] | None = None
+        self._wanted: tuple | None = None  # theme, size and density of the table
 
     def draw(self, text: Text, renderer: RendererAgg) -> None:
         """Draw the text as its own `draw` would, to half a pixel."""
@@ -55,7 +55,7 @@ class Stamps:
         key = (
             text.get_text(), text.get_fontproperties(), text.get_color(),
             text.get_horizontalalignment(), text.get_verticalalignment(), text.get_rotation(),
-            text.get_rotation_mode(), text.get_alpha(), renderer.dpi,
+            text.get_rotation_mode(), text.get_alpha(), renderer.dpi, type(renderer),
         )  # fmt: skip
         if key not in self._made:
             if len(self._made) == self.most:
@@ -80,9 +80,9 @@ class Stamps:
 
     def _cleared(self, renderer: RendererAgg) -> RendererAgg:
         # One for all, since matplotlib remembers by renderer how wide a text is.
-        size = int(renderer.width), int(renderer.height), renderer.dpi
-        if self._table is None or self._size != size:
-            self._table, self._size = RendererAgg(*size), size
+        wanted = type(renderer), int(renderer.width), int(renderer.height), renderer.dpi
+        if self._table is None or self._wanted != wanted:
+            self._table, self._wanted = type(renderer)(*wanted[1:]), wanted
         self._table.clear()
         return self._table
 
@@ -177,7 +177,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self._layout = Layout()
         self.figure = Figure(inches, dpi=CSS_PIXELS_PER_INCH, layout=self._layout)
         self.figure.add_axobserver(style.settle_ticks)
-        self.canvas = FigureCanvasAgg(self.figure)
+        self.canvas = ThemedCanvas(self.figure)
         self._moving: list[Artist] = []
         self._stamps = Stamps()
         self._page = (False, 1.0)  # theme and density the figure is drawn for
@@ -200,15 +200,6 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         self.figure.clear(keep_observers=True)
         self._moving.clear()
         self._forget()
-
-    def colour(self, light: str) -> str:
-        """What this colour of the light theme is in the theme of the page: for artists coloured anew."""
-        return style.NIGHT.get(light, light) if self.dark else light
-
-    def colour_ticks(self, axis: Axis) -> None:
-        """Colour a moving axis as the page's theme has it, with the ticks it makes later on."""
-        ink, soft = self.colour(style.LIGHT.ink), self.colour(style.LIGHT.soft)
-        axis.set_tick_params(color=soft, labelcolor=ink)
 
     @locked
     def refresh(self) -> None:
@@ -270,10 +261,8 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     @locked
     def still(self, scale: float = SCALE) -> Image.Image:
         """The still twin: the figure as it is now, on light paper, `scale` image pixels a page pixel."""
-        live_dpi, live_places, dark = self.figure.dpi, places(self.figure), self._page[0]
+        live_dpi, live_places = self.figure.dpi, places(self.figure)
         try:
-            if dark:
-                style.paint(self.figure, dark=False)
             self.figure.set_dpi(CSS_PIXELS_PER_INCH * scale)
             # A canvas of its own: the page's keeps its background, and the next move is as quick as any.
             canvas = FigureCanvasAgg(self.figure)
@@ -285,8 +274,6 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
             self.figure.set_canvas(self.canvas)
             self.figure.set_dpi(live_dpi)
             put(live_places)
-            if dark:
-                style.paint(self.figure, dark=True)
 
     def _draw_moving(self, stamps: "Stamps | None" = None) -> None:
         # In their stacking order; animated artists are skipped by the figure's own draw.
@@ -305,17 +292,16 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
         page = self.dark, min(max(self.density, low), high)
         if page == self._page:
             return  # both have changed at once, and the first has drawn already
-        if page[0] != self._page[0]:
-            style.paint(self.figure, dark=page[0])
+        self.canvas.dark = self.dark
         self.figure.set_dpi(CSS_PIXELS_PER_INCH * page[1])
         self._page = page
         self._background = None
         self.refresh()
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
         if self.pixels is None:
             self.refresh()
-        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), self.alt)
+        return with_still(view_of(self), self.still(), self.alt)
 
 
 class Texts:
@@ -335,7 +321,7 @@ class Texts:
             self.live.moving(*missing)
             self.made += missing
         for text, entry in zip(self.made, entries):
-            text.set(visible=True, **entry | {"color": self.live.colour(entry["color"])})
+            text.set(visible=True, **entry)
         for text in self.made[len(entries) :]:
             text.set_visible(False)
 

@@ -1,21 +1,8 @@
 // One matrix, or several as small multiples, on one canvas. Python sends numbers, labels, colours and words;
 // here they are laid out, painted, pointed at and clicked. Labels are only ever text, never HTML.
+// The sizes it has in common with the still stand in matrix_sizes.py and are put before this text.
 
-const PADDING = 8;
-const GAP = 14; // between panels
-const TITLE_SIZE = 13;
-const LABEL_SIZE = 12;
-const SMALL_LABEL_SIZE = 10;
-const PRINT_SIZE = 11.5;
-const SMALLEST_PRINT = 8.5;
-const SMALLEST_CELL = 3;
-const LABELLED_CELL = 13; // from here on each row and column has room for its label
-const STRETCH = 1.3; // how far the height may be exceeded for that
-const GRID_FROM = 9; // cells below this many pixels touch, larger ones are ruled
 const HATCH_PITCH = 8;
-const CAPTION_LINE = 16;
-const BAR = { width: 110, height: 9 };
-
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // ---- numbers as text ------------------------------------------------------------------------------------
@@ -116,7 +103,7 @@ function columnLabels(widths, cell) {
   const roomy = (LABEL_SIZE * 1.1) / Math.sin(Math.PI / 4) <= cell;
   const size = roomy ? LABEL_SIZE : SMALL_LABEL_SIZE;
   const scale = size / LABEL_SIZE;
-  if (widest <= 26) {
+  if (widest <= FLAT_LABELS) {
     return { size, angle: 0, step: Math.ceil((widest * scale + 5) / cell), height: size + 3, overhang: 0 };
   }
   const angle = roomy ? Math.PI / 4 : Math.PI / 3;
@@ -573,7 +560,7 @@ class Matrix {
       this.cuts.clear();
     }
     const [panels, rows, columns] = this.shape;
-    const room = Math.min(panels > 1 ? 80 : 120, this.width * 0.22);
+    const room = Math.min(panels > 1 ? LONGEST_SHARED_LABEL : LONGEST_LABEL, this.width * 0.22);
     const titles = this.model.get("titles");
     const texts = (axis, length) => Array.from({ length }, (_, i) => this.cut(this.label(axis, i), room));
     this.texts = { rows: texts("rows", rows), columns: texts("columns", columns) };
@@ -596,7 +583,7 @@ class Matrix {
   arrangeLegend() {
     const { left, bottom, right } = this.plan;
     const text = this.masked || this.model.get("editable") ? this.model.get("masked_legend") : "";
-    const room = 2 * 45 + BAR.width; // the bar and its limits
+    const room = 2 * 45 + BAR_WIDTH; // the bar and its limits
     const beside = left + room + 40 + this.measure(text) <= Math.max(this.width, right) - PADDING;
     const x = left + room - 45 <= this.width ? left : PADDING;
     const [barY, maskY] = [bottom + 16, bottom + (beside ? 16 : 36)];
@@ -888,20 +875,20 @@ class Matrix {
     const [low, high] = this.limits.map((limit) => limitText(limit, digits));
     this.fill(this.colours.paper, 0, barY - 4, this.plan.fullWidth + 1, this.plan.height - barY + 5);
     const quiet = { size: SMALL_LABEL_SIZE + 1, colour: this.colours.soft };
-    this.write(low, x, barY + BAR.height, quiet);
+    this.write(low, x, barY + BAR_HEIGHT, quiet);
     const barX = Math.round(x + (this.measure(low) * (SMALL_LABEL_SIZE + 1)) / LABEL_SIZE + 6);
     this.paintBar(barX, barY);
-    this.write(high, barX + BAR.width + 6, barY + BAR.height, quiet);
+    this.write(high, barX + BAR_WIDTH + 6, barY + BAR_HEIGHT, quiet);
     if (text) {
-      this.fill(this.pattern, maskX, maskY - 1, 18, BAR.height + 2);
-      this.outline(this.colours.frame, maskX, maskY - 1, 18, BAR.height + 2, 1);
-      this.write(text, maskX + 25, maskY + BAR.height, quiet);
+      this.fill(this.pattern, maskX, maskY - 1, 18, BAR_HEIGHT + 2);
+      this.outline(this.colours.frame, maskX, maskY - 1, 18, BAR_HEIGHT + 2, 1);
+      this.write(text, maskX + 25, maskY + BAR_HEIGHT, quiet);
     }
   }
 
   paintBar(x, y) {
-    this.stretch(this.tables[this.model.get("kind")].strip, x, y, BAR.width, BAR.height);
-    this.outline(this.colours.frame, x, y, BAR.width, BAR.height, 1);
+    this.stretch(this.tables[this.model.get("kind")].strip, x, y, BAR_WIDTH, BAR_HEIGHT);
+    this.outline(this.colours.frame, x, y, BAR_WIDTH, BAR_HEIGHT, 1);
   }
 }
 

@@ -21,11 +21,11 @@ import traitlets
 from PIL import Image
 
 from ..characters import visible
-from . import style
+from . import matrix_sizes, style
 from .assets import asset
 from .lock import locked
 from .still import SCALE, with_still
-from .twin import Captioned
+from .twin import Captioned, view_of
 
 KINDS = ("sequential", "diverging")
 # Panels, rows and columns, and cells in all: with the smallest cells, three pixels wide, this already is more
@@ -239,7 +239,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     and so do more values than a page has room for (`MOST`, `MOST_CELLS`).
     """
 
-    _esm = asset("matrix.js")
+    _esm = asset("matrix.js", matrix_sizes)
     _css = asset("matrix.css")
 
     values = Array(numbers, help="numbers of the cells  # (n, R, C)")
@@ -410,7 +410,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
         if change.new != {"rows": rows, "columns": columns}[change.name]:
             self._given = self._given | {change.name: list(change.new)}
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
         n, R, C = self.values.shape
         sentence = self.alt or f"{n} × {R} × {C}"
-        return with_still(super()._repr_mimebundle_(**kwargs), self.still(), sentence)
+        return with_still(view_of(self), self.still(), sentence)

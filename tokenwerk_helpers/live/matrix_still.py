@@ -17,18 +17,15 @@ from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 from PIL import Image
 
+from . import matrix_sizes as sizes
 from . import style
 from .matrix import colour_index, colour_limits, fixed, neutral_colours, table_with_ink
 from .still import photograph
 
 POINTS = 72 / 96  # points in a page pixel
-PADDING, GAP = 8, 14
-TITLE, LABEL, SMALL_LABEL, PRINT, SMALLEST_PRINT = 12.5, 11.5, 9.5, 11, 8
-BAR_WIDTH, BAR_HEIGHT = 110, 9
-LABELLED_CELL = 13  # from here on each row and column has room for its label
-STRETCH = 1.3  # how far the height may be exceeded for that
-LONGEST_LABEL, LONGEST_SHARED_LABEL = 120, 80
-CAPTION_LINE = 16
+# The font of stills is wider than that of pages, so its letters are smaller.
+TITLE, LABEL, SMALL_LABEL = sizes.TITLE_SIZE - 0.5, sizes.LABEL_SIZE - 0.5, sizes.SMALL_LABEL_SIZE - 0.5
+PRINT, LEAST_PRINT = sizes.PRINT_SIZE - 0.5, sizes.SMALLEST_PRINT - 0.5
 
 
 @cache
@@ -81,7 +78,7 @@ class ColumnLabels:
             return cls(LABEL, 0, 1, LABEL + 3, 0)
         roomy = LABEL * 1.1 / math.sin(math.radians(45)) <= cell
         size = LABEL if roomy else SMALL_LABEL
-        if widest <= 26:
+        if widest <= sizes.FLAT_LABELS:
             return cls(size, 0, math.ceil((widest * size / LABEL + 5) / cell), size + 3, 0)
         angle = 45 if roomy else 60
         sin, cos = math.sin(math.radians(angle)), math.cos(math.radians(angle))
@@ -96,7 +93,7 @@ class Layout:
 
     def __init__(self, view, width: float):
         self.n, self.R, self.C = view.values.shape
-        room = LONGEST_LABEL if self.n == 1 else LONGEST_SHARED_LABEL
+        room = sizes.LONGEST_LABEL if self.n == 1 else sizes.LONGEST_SHARED_LABEL
         self.rows = [cut(text, room) for text in view.rows]
         self.columns = [cut(text, room) for text in view.columns]
         self.row_axis = f"{view.row_axis} ↓" if view.row_axis else ""
@@ -108,7 +105,7 @@ class Layout:
         self.title_width = max((text_width(title, TITLE, bold=True) for title in self.titles), default=0)
         # Bold, since a selected row is.
         row_width = max(text_width(text, LABEL, bold=True) for text in [*self.rows, *self.captions])
-        self.left = PADDING + row_width + 7
+        self.left = sizes.PADDING + row_width + 7
         # What fits best; of equal cells the fewest lines, of equal lines the fullest last one: 4 + 4.
         plans = [self._fit(per_line, width) for per_line in range(1, self.n + 1)]
         _, self.cell, _, _, self.per_line, self.columns_over = max(plans, key=lambda plan: plan[:4])
@@ -116,27 +113,27 @@ class Layout:
         self.pitch = self._pitch(self.cell, self.columns_over)
 
     def _header(self, labels: ColumnLabels) -> float:
-        return self.title_height + max(labels.height, CAPTION_LINE * len(self.captions)) + 6
+        return self.title_height + max(labels.height, sizes.CAPTION_LINE * len(self.captions)) + 6
 
     def _gap(self, labels: ColumnLabels) -> float:
-        return max(GAP, labels.overhang + 4)
+        return max(sizes.GAP, labels.overhang + 4)
 
     def _pitch(self, cell: float, labels: ColumnLabels) -> float:
-        return max(self.C * cell + self._gap(labels), self.title_width + GAP)
+        return max(self.C * cell + self._gap(labels), self.title_width + sizes.GAP)
 
     def _fit(self, per_line: int, width: float):
         lines = math.ceil(self.n / per_line)
         labels = ColumnLabels(LABEL, 0, 1, LABEL, 0)
         # Cells depend on the room labels take, labels on the size of the cells: settle in a few rounds.
         for _ in range(4):
-            across = width - self.left - PADDING - labels.overhang - (per_line - 1) * self._gap(labels)
-            down = self.max_height - lines * (self._header(labels) + GAP)
-            height = lines * (self._header(labels) + GAP + self.R * LABELLED_CELL)
-            least = LABELLED_CELL if height <= STRETCH * self.max_height else 4
+            across = width - self.left - sizes.PADDING - labels.overhang - (per_line - 1) * self._gap(labels)
+            down = self.max_height - lines * (self._header(labels) + sizes.GAP)
+            height = lines * (self._header(labels) + sizes.GAP + self.R * sizes.LABELLED_CELL)
+            least = sizes.LABELLED_CELL if height <= sizes.STRETCH * self.max_height else 4
             cell = min(self.max_cell, across / (per_line * self.C), max(down / (lines * self.R), least))
-            cell = max(3, math.floor(cell * 2) / 2)
+            cell = max(sizes.SMALLEST_CELL, math.floor(cell * 2) / 2)
             labels = ColumnLabels.over(self.columns, cell)
-        last = max(self.C * cell, self.title_width) + labels.overhang + PADDING
+        last = max(self.C * cell, self.title_width) + labels.overhang + sizes.PADDING
         right = self.left + (per_line - 1) * self._pitch(cell, labels) + last
         return -max(0, right - width), cell, -lines, -per_line, per_line, labels
 
@@ -163,7 +160,7 @@ class Layout:
     def place(self, panel: int) -> tuple[float, float]:
         """The upper left corner of a panel's cells."""
         line, index = divmod(panel, self.per_line)
-        y = PADDING + self.header + line * (self.header + self.panel_height + GAP)
+        y = sizes.PADDING + self.header + line * (self.header + self.panel_height + sizes.GAP)
         return round(self.left + index * self.pitch), round(y)
 
     @property
@@ -175,7 +172,7 @@ class Layout:
     def right(self) -> float:
         """Right edge of everything but the legend."""
         last = round(self.left + (min(self.n, self.per_line) - 1) * self.pitch)
-        return last + max(self.panel_width, self.title_width) + self.columns_over.overhang + PADDING
+        return last + max(self.panel_width, self.title_width) + self.columns_over.overhang + sizes.PADDING
 
 
 class Still:
@@ -196,15 +193,15 @@ class Still:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Width and height in page pixels."""
-        layout, width, height = self.layout, self.layout.right, self.layout.bottom + PADDING
+        layout, width, height = self.layout, self.layout.right, self.layout.bottom + sizes.PADDING
         if self.view.legend:
-            width, height = max(width, self.legend_right), layout.bottom + 16 + 14 + PADDING
+            width, height = max(width, self.legend_right), layout.bottom + 16 + 14 + sizes.PADDING
         return math.ceil(width), math.ceil(height)
 
     @property
     def mask_x(self) -> float:
         """Left edge of the sample of hatching in the legend."""
-        return self.layout.left + BAR_WIDTH + 90
+        return self.layout.left + sizes.BAR_WIDTH + 90
 
     @property
     def legend_right(self) -> float:
@@ -212,7 +209,7 @@ class Still:
         text = (
             self.mask_x + 25 + text_width(self.mask_text, SMALL_LABEL) if self.mask_text else self.mask_x - 20
         )
-        return text + PADDING
+        return text + sizes.PADDING
 
     def draw(self, scale: float) -> Figure:
         """The finished figure, `scale` image pixels a page pixel."""
@@ -247,7 +244,7 @@ class Still:
         if layout.titles:
             self.write(layout.titles[panel], x, top + TITLE - 1, TITLE, weight="bold")
         for line, caption in enumerate(reversed(layout.captions if first else [])):
-            self.write(caption, x - 7, y - 8 - line * CAPTION_LINE, colour="soft", ha="right")
+            self.write(caption, x - 7, y - 8 - line * sizes.CAPTION_LINE, colour="soft", ha="right")
         for row in range(0, layout.R if first else 0, layout.row_step):
             middle = y + (row + 0.5) * layout.cell + layout.row_size * 0.36
             weight = "bold" if row == self.view.selected else "normal"
@@ -299,7 +296,7 @@ class Still:
         """Lines between the cells, and the frames: of the panel, the selected row, the marked cell."""
         layout, (x, y) = self.layout, self.layout.place(panel)
         right, bottom = x + layout.panel_width, y + layout.panel_height
-        if layout.cell >= 9:
+        if layout.cell >= sizes.GRID_FROM:
             thin: dict[str, Any] = {"colors": self.colours["grid"], "linewidth": 0.75, "zorder": 3}
             self.axes.hlines([y + row * layout.cell for row in range(1, layout.R)], x, right, **thin)
             self.axes.vlines([x + column * layout.cell for column in range(1, layout.C)], y, bottom, **thin)
@@ -321,7 +318,7 @@ class Still:
         longest = max((fixed(value, self.view.digits) for value in (seen.min(), seen.max())), key=len)
         wide = "".join("0" if letter.isdigit() else letter for letter in longest)
         size = min(PRINT, (self.layout.cell - 4) / text_width(wide, 100) * 100)
-        return size if size >= SMALLEST_PRINT else 0
+        return size if size >= LEAST_PRINT else 0
 
     def draw_print(self, panel: int) -> None:
         """The numbers in the visible cells."""
@@ -329,9 +326,9 @@ class Still:
         values = self.view.values[panel]
         index = colour_index(np.where(np.isfinite(values), values, 0), self.limits)
         special_size = min(PRINT * 1.2, layout.cell * 0.36)
-        sizes = np.where(np.isfinite(values), self.print_size, special_size if special_size >= 3 else 0)
-        for row, column in np.argwhere(self.visible[panel] & (sizes > 0)):
-            value, size = values[row, column], sizes[row, column]
+        type_sizes = np.where(np.isfinite(values), self.print_size, special_size if special_size >= 3 else 0)
+        for row, column in np.argwhere(self.visible[panel] & (type_sizes > 0)):
+            value, size = values[row, column], type_sizes[row, column]
             white = np.isfinite(value) and self.white[index[row, column]]
             colour = "#ffffff" if white else "#000000"
             middle, line = x + (column + 0.5) * layout.cell, y + (row + 0.5) * layout.cell + size * 0.36
@@ -342,16 +339,16 @@ class Still:
         """The colour bar with its limits, and what hatching means."""
         x, y = self.layout.left, self.layout.bottom + 16
         low, high = (limit_text(limit, self.view.digits) for limit in self.limits)
-        baseline, quiet = y + BAR_HEIGHT, (SMALL_LABEL, "soft")
+        baseline, quiet = y + sizes.BAR_HEIGHT, (SMALL_LABEL, "soft")
         self.write(low, x, baseline, *quiet)
         bar = x + text_width(low, SMALL_LABEL) + 6
-        extent = (bar, bar + BAR_WIDTH, y + BAR_HEIGHT, y)
+        extent = (bar, bar + sizes.BAR_WIDTH, y + sizes.BAR_HEIGHT, y)
         self.axes.imshow(self.table[None], extent=extent, interpolation="nearest", aspect="auto")
-        self.box(bar, y, BAR_WIDTH, BAR_HEIGHT, edgecolor=self.colours["frame"])
-        self.write(high, bar + BAR_WIDTH + 6, baseline, *quiet)
+        self.box(bar, y, sizes.BAR_WIDTH, sizes.BAR_HEIGHT, edgecolor=self.colours["frame"])
+        self.write(high, bar + sizes.BAR_WIDTH + 6, baseline, *quiet)
         if self.mask_text:
-            self.hatched([Bbox.from_bounds(self.mask_x, y - 1, 18, BAR_HEIGHT + 2)])
-            self.box(self.mask_x, y - 1, 18, BAR_HEIGHT + 2, edgecolor=self.colours["frame"], zorder=4)
+            self.hatched([Bbox.from_bounds(self.mask_x, y - 1, 18, sizes.BAR_HEIGHT + 2)])
+            self.box(self.mask_x, y - 1, 18, sizes.BAR_HEIGHT + 2, edgecolor=self.colours["frame"], zorder=4)
             self.write(self.mask_text, self.mask_x + 25, baseline, *quiet)
 
 

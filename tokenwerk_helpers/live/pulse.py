@@ -4,7 +4,7 @@ import anywidget
 import traitlets
 
 from .assets import asset
-from .twin import with_twin
+from .twin import view_of, with_twin
 
 
 class Pulse(anywidget.AnyWidget):
@@ -29,5 +29,5 @@ class Pulse(anywidget.AnyWidget):
     def _answer(self, change) -> None:
         self.answer = change.new
 
-    def _repr_mimebundle_(self, **kwargs):
-        return with_twin(super()._repr_mimebundle_(**kwargs), {"text/plain": self.still})
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
+        return with_twin(view_of(self), {"text/plain": self.still})

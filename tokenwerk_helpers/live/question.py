@@ -27,7 +27,7 @@ from .feedback import Feedback, not_attempted, right, wrong
 from .form import Form
 from .numbers import read_number, read_vector
 from .text import LiveText
-from .twin import with_twin
+from .twin import view_of, with_twin
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Question:
             self.answer.value = text
         self.judge()
 
-    def _repr_mimebundle_(self, **_kwargs):
-        return with_twin(self.widget._repr_mimebundle_(), {"text/plain": "\n".join(self._lines())})
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
+        return with_twin(view_of(self.widget), {"text/plain": "\n".join(self._lines())})
 
 
 class Choice(Question):

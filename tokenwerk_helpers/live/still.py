@@ -10,7 +10,7 @@ from .twin import with_twin
 
 SCALE = 2.0  # image pixels for each pixel of the page
 GAP = 28  # image pixels between two views
-WIDEST = 1800  # image pixels of a line: what does not fit goes to the next, as on the page
+WIDEST = 1980  # image pixels of a line: what does not fit goes to the next, as on the page
 AREA = 128  # image pixels that a colour must cover to be stored exactly: rarer ones lie at edges of letters
 NEAR = 6  # of 255: how far in each channel a rarer colour may be from the one that is stored for it
 
@@ -74,10 +74,10 @@ def stacked(rows: list[list[Image.Image]], paper: str = "white") -> Image.Image:
     return page
 
 
-def with_still(bundle, still: Image.Image, sentence: str):
-    """A widget's mime bundle with its still twin beside it: a picture and a sentence."""
+def with_still(view: dict, still: Image.Image, sentence: str) -> tuple[dict, dict]:
+    """Data and metadata of a view with its still twin beside it: a picture and a sentence."""
     twin = {"image/png": encoded(still), "text/plain": sentence}
-    return with_twin(bundle, twin, {"image/png": {"width": round(still.width / SCALE), "alt": sentence}})
+    return with_twin(view, twin, {"image/png": {"width": round(still.width / SCALE), "alt": sentence}})
 
 
 def _broken(row: list[Image.Image]) -> list[list[Image.Image]]:

@@ -14,11 +14,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from matplotlib import colormaps, rcParams, rcParamsDefault
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from .lock import LOCK
@@ -35,7 +33,7 @@ ROLES = {
 }
 
 
-# The same hues, lighter, where the page is dark: `paint` exchanges one for the other.
+# The same hues, lighter, where the page is dark: the canvas puts one for the other.
 DARK_ROLES = {
     "residual": "#4c9be8",
     "attention": "#f0843c",
@@ -254,38 +252,3 @@ NIGHT = dict(
         [*vars(DARK).values(), *DARK_ROLES.values(), *DARK_ACCENTS.values()],
     )
 )
-
-
-def paint(figure: Figure, dark: bool) -> None:
-    """Turn the colours of the figure, neutral ones, roles and accents, to the dark or the light theme."""
-    swap = NIGHT if dark else {night: light for light, night in NIGHT.items()}
-    for artist in figure.findobj():
-        _paint_artist(artist, swap)
-
-
-def _paint_artist(artist: Artist, swap: dict[str, str]) -> None:
-    if isinstance(artist, Text):
-        names = ["color"]
-        if (box := artist.get_bbox_patch()) is not None:
-            _paint_artist(box, swap)
-    else:
-        names = ["facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor"]
-    for name in names:
-        getter, setter = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
-        if getter is None or setter is None:
-            continue
-        value = getter()
-        if isinstance(value, np.ndarray) and value.ndim == 2:  # a collection: one row a member
-            value = value[0] if len(value) == 1 else None
-        if value is None or (isinstance(value, str) and value in ("none", "auto")):
-            continue
-        _swap_colour(value, setter, swap)
-
-
-def _swap_colour(value, setter, swap: dict[str, str]) -> None:
-    alpha = value[3] if not isinstance(value, str) and len(value) == 4 else 1.0
-    if alpha == 0:
-        return
-    new = swap.get(to_hex(value))
-    if new is not None:
-        setter(new)

@@ -7,6 +7,7 @@ front ends prefer it even where nothing answers.
 
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
 LINE = 90  # letters: front ends that set texts in lines of their own break them inside of words and numbers
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -15,11 +16,17 @@ MARK = {"tokenwerk": "has a twin"}
 NO_VIEW = {"version_major": 2, "version_minor": 0, "model_id": ""}
 
 
-def with_twin(bundle, twin: dict, metadata: dict | None = None) -> tuple[dict, dict]:
-    """A widget's mime bundle with its twin beside it, the text in lines of a page, and the mark."""
-    data, given = bundle if isinstance(bundle, tuple) else (bundle, {})
+def view_of(widget) -> dict[str, Any]:
+    """What shows the widget, by its type; nothing if the widget is closed or has no view."""
+    if widget.comm is None or widget._view_name is None:
+        return {}
+    return {WIDGET_VIEW: NO_VIEW | {"model_id": widget.model_id}}
+
+
+def with_twin(view: dict, twin: dict, metadata: dict | None = None) -> tuple[dict, dict]:
+    """Data and metadata of a view with its twin beside it, the text in lines of a page, and the mark."""
     text = in_lines(twin["text/plain"])
-    return {**data, **twin, "text/plain": text}, {**given, WIDGET_VIEW: MARK, **(metadata or {})}
+    return {**view, **twin, "text/plain": text}, {**dict.fromkeys(view, MARK), **(metadata or {})}
 
 
 def in_lines(text: str) -> str:
@@ -35,14 +42,16 @@ class Captioned:
     picture. Beside it stands a view that hides: where the live view is, the sentence is seen there already.
     """
 
-    _repr_mimebundle_: Callable[..., tuple[dict, dict]]  # the widget's, or a subclass's own
+    _repr_mimebundle_: Callable[..., tuple[dict, dict]]  # a subclass's own
 
     def _ipython_display_(self) -> None:
         from IPython.display import display  # here, since a server that looks for the mark does without
 
-        data, metadata = self._repr_mimebundle_()
+        # The class's: a widget that is closed has None in its place.
+        data, metadata = type(self)._repr_mimebundle_(self)
         sentence = data.pop("text/plain")
         display(data, metadata=metadata, raw=True)
         if sentence:
-            data, metadata = with_twin({WIDGET_VIEW: NO_VIEW}, {"text/plain": sentence})
+            hidden = {WIDGET_VIEW: NO_VIEW} if WIDGET_VIEW in data else {}
+            data, metadata = with_twin(hidden, {"text/plain": sentence})
             display(data, metadata=metadata, raw=True)

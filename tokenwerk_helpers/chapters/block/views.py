@@ -243,7 +243,7 @@ class ResidualStream(OnText):
     def __init__(self, pretrained: Pretrained | None = None):
         self.load(pretrained)
         self.blocks = self.config.blocks
-        self.figure = LiveFigure(5.6, 4.6)
+        self.figure = LiveFigure(5.0, 4.4)
         self._draw()
         matrix = MatrixView(
             np.zeros((1, 1)), row_axis=_("position"), column_axis=_("part and block"), max_height=520,
@@ -274,16 +274,19 @@ class ResidualStream(OnText):
         (self.stream,) = axes.plot(
             range(count), [0] * count, "o-", color=STREAM, markersize=5, label=_("the stream after the sum")
         )
+        # Those of the other positions, faint, since the axis holds still for all of them.
+        faint = {"color": style.LIGHT.soft, "linewidth": 0.8, "alpha": 0.45, "zorder": 0.5}
+        (self.others,) = axes.plot([], [], label=_("at the other positions"), **faint)
         axes.set_xticks(range(count), names, rotation=90 if crowded else 0)
         axes.set_ylabel(_("length of the list"))
         axes.grid(True, axis="y")
         axes.legend(loc="upper left")
-        self.figure.moving(self.stream)
+        self.figure.moving(self.stream, self.others)
 
     def _place(self, text: Text, height: float, stream: float, top: float) -> None:
         """Write at the foot of a bar that is tall enough, else above the bar and the line of the stream."""
         if height > 0.06 * top and len(self.bars.bars) <= 9:
-            text.set(y=0.012 * top, color=self.figure.colour(style.LIGHT.paper))
+            text.set(y=0.012 * top, color=style.LIGHT.paper)
         else:
             text.set_y(max(height, stream) + 0.03 * top)
 
@@ -298,6 +301,10 @@ class ResidualStream(OnText):
         for text, height, stream in zip(self.bars.texts, heights, result.stream[:, at]):
             self._place(text, height, stream, top)
         self.stream.set_ydata(result.stream[:, at])
+        others = np.delete(result.stream, at, axis=1).T  # (T - 1, 2 * blocks + 1)
+        gap = np.full((len(others), 1), np.nan)  # ends one line before the next
+        places = np.tile([*range(others.shape[1]), np.nan], len(others))
+        self.others.set_data(places, np.hstack([others, gap]).ravel())
         if top != self.axes.get_ylim()[1]:  # another text
             self.axes.set_ylim(0, top)
             self.figure.redraw()

@@ -62,6 +62,8 @@ class MaskedHead:
     masked: np.ndarray
     weights: np.ndarray
     kind: str
+    block: int  # from 1, and so is the head
+    head: int
 
 
 def masked_head(
@@ -73,7 +75,7 @@ def masked_head(
     scores = seen[f"blocks.{block - 1}.attn.scores"][0, head - 1] / temperature  # (T, T)
     masked = model.hide(scores, allowed)
     arrays = (each.numpy() for each in (allowed, scores, masked, model.softmax(masked)))
-    return MaskedHead(reading.labels(ids), *arrays, kind)
+    return MaskedHead(reading.labels(ids), *arrays, kind, block, head)
 
 
 def short_story() -> str:

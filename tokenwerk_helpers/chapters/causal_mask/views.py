@@ -76,10 +76,10 @@ class MaskLab(Explorer):
         self.masked.on_edit(self.guarded(self._take_edit))
 
     def _build_views(self) -> None:
-        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 26, "digits": 1}
+        look = {"row_axis": _("looks"), "column_axis": _("at"), "cell_size": 24, "digits": 1}
         zero = np.zeros((1, 1))
         hidden = _("“{row}” must not look at “{column}”")
-        self.scores = MatrixView(zero, kind="diverging", titles=["Q Kᵀ / √dₖ"], **look)
+        self.scores = MatrixView(zero, kind="diverging", **look)
         self.masked = MatrixView(
             zero, kind="diverging", titles=["+ M"], editable=True, allowed=[[True]], masked_words=hidden,
             masked_legend=_("−∞: not allowed"), hint=_("click a cell to allow it or forbid it"), **look,
@@ -101,7 +101,8 @@ class MaskLab(Explorer):
         names = {"rows": result.labels, "columns": result.labels}
         largest = float(np.abs(result.scores).max()) or 1.0
         limits = (-largest, largest)
-        self.scores.update(values=result.scores, limits=limits, **names)
+        title = _("block {block}, head {head}").format(block=result.block, head=result.head) + ": Q Kᵀ / √dₖ"
+        self.scores.update(values=result.scores, limits=limits, titles=[title], **names)
         self.masked.update(values=result.masked, allowed=result.allowed, limits=limits, **names)
         self.weights.update(values=result.weights, allowed=result.allowed, **names)
 
@@ -186,9 +187,7 @@ class LeakProbe(Explorer):
         self.controls["width"].disabled = result.kind not in SIZED
         if result.labels != self._labels:
             self._draw(result.labels)
-        shade, warning = (
-            self.figure.colour(light) for light in (style.ROLES["head"], style.ACCENTS["warning"])
-        )
+        shade, warning = style.ROLES["head"], style.ACCENTS["warning"]
         for place, (bar, moved) in enumerate(zip(self.bars, result.moved)):
             bar.set_height(float(moved))
             bar.set_color(warning if place < result.changed else shade)
@@ -207,8 +206,6 @@ class LeakProbe(Explorer):
         axes.set_xticks(places, labels=labels, rotation=50, ha="right", rotation_mode="anchor")
         axes.set(xlim=(-0.7, len(labels) - 0.3), ylim=(0, 1.02), ylabel=_("movement of\nthe prediction"))
         self.figure.moving(*self.bars, self.here, axes.spines["bottom"])
-        if self.figure.dark:
-            style.paint(self.figure.figure, dark=True)
 
     def sentence(self, result: Leak) -> str:
         before, later = result.moved[: result.changed], result.moved[result.changed :]

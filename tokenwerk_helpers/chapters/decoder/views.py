@@ -254,7 +254,7 @@ class NextToken(Explorer):
             bars.show(shares, [f"{token}  {percent_label(share)}" for token, share in zip(tokens, shares)])
             # The last layer's bars are light in both themes.
             light = layer == len(result.layers) - 1
-            on_bar = "#000000" if light else self.figure.colour(style.LIGHT.paper)
+            on_bar = "#000000" if light else style.LIGHT.paper
             for text, share in zip(bars.texts, shares):
                 if share > 0.55:  # a long bar has the room, beside it there is none
                     text.set(x=0.03, color=on_bar)
@@ -364,7 +364,8 @@ class AblationBoard(Explorer):
         heads = [(_("no head"), ())]  # a list shows nothing at all for the value None
         heads += [(head_name(b, h), (b, h)) for b in range(config.blocks) for h in range(config.heads)]
         controls = {name: checkbox(part_names()[name]) for name in PARTS}
-        controls["head"] = dropdown(_("one head off"), heads, ())
+        # Something is off from the beginning: the second head, whose absence the story shows.
+        controls["head"] = dropdown(_("one head off"), heads, heads[min(2, len(heads) - 1)][1])
         super().__init__(controls, [[self.figure]])
 
     def compute(self, head: tuple[int, int] | tuple[()] = (), **parts: bool) -> Ablated:

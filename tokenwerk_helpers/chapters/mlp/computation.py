@@ -103,6 +103,7 @@ class Nudged:
 
     labels: list[str]
     inputs: np.ndarray  # (T, D)
+    before: np.ndarray  # what the MLP makes of them when none is nudged  # (T, D)
     outputs: np.ndarray  # (T, D)
     changed: int  # the position that was nudged, from 0
     amount: float
@@ -119,7 +120,8 @@ def nudged(position: int, amount: float) -> Nudged:
         x[position - 1] += amount
         outputs = mlp(x[None])[0]
     moved = (~torch.isclose(before, outputs)).any(dim=1).nonzero().flatten().tolist()
-    return Nudged([str(t + 1) for t in range(T)], x.numpy(), outputs.numpy(), position - 1, amount, moved)
+    labels = [str(t + 1) for t in range(T)]
+    return Nudged(labels, x.numpy(), before.numpy(), outputs.numpy(), position - 1, amount, moved)
 
 
 def order_of_outputs(order: Sequence[int]) -> tuple[int, ...] | None:
@@ -147,8 +149,11 @@ class Neurons:
     labels: list[str]
     hidden: np.ndarray  # (T, 4D)
     shown: list[int]  # neurons, most active first
+    block: int  # from 1
     neuron: int
     favourites: list[tuple[str, float]]  # token and mean value, largest first
+    lowest: float  # how far down and up the mean values of any neuron of the block reach
+    highest: float
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,10 @@ def neurons(reading: Reading, text: str, block: int, neuron: int, means: Means) 
     shown = np.argsort(-hidden.max(axis=0), kind="stable")[:SHOWN].tolist()
     if neuron - 1 not in shown:
         shown[-1] = neuron - 1
-    return Neurons(read.labels, hidden, shown, neuron - 1, means.favourites(neuron - 1))
+    return Neurons(
+        read.labels, hidden, shown, block, neuron - 1, means.favourites(neuron - 1),
+        min(0.0, float(means.values.min())), max(0.01, float(means.values.max())),
+    )  # fmt: skip
 
 
 def mean_values(reading: Reading, block: int) -> Means:

@@ -141,7 +141,8 @@ class PositionByPosition(Explorer):
         look = {"kind": "diverging", "legend": False, "row_axis": _("position")}
         zeros = np.zeros((T, D))
         self.inputs = MatrixView(zeros, titles=["x"], limits=(-5.0, 5.0), **look)
-        self.outputs = MatrixView(zeros, titles=["MLP(x)"], limits=(-2.0, 2.0), **look)
+        titles = [_("MLP(x) before"), _("MLP(x) after")]
+        self.outputs = MatrixView(np.zeros((2, T, D)), titles=titles, limits=(-2.0, 2.0), **look)
         controls = {
             "position": int_slider(_("position"), 1, T, 3),
             "amount": slider(_("added to it"), -3, 3, 1),
@@ -151,7 +152,8 @@ class PositionByPosition(Explorer):
     compute = staticmethod(nudged)
 
     def show(self, result: Nudged) -> None:
-        for view, values in ((self.inputs, result.inputs), (self.outputs, result.outputs)):
+        outputs = np.stack([result.before, result.outputs])
+        for view, values in ((self.inputs, result.inputs), (self.outputs, outputs)):
             view.update(values=values, rows=result.labels, selected=result.changed)
 
     def sentence(self, result: Nudged) -> str:
@@ -180,8 +182,8 @@ class NeuronExplorer(Explorer):
         config = self.reading.model.config
         self.hidden_width = 4 * config.width
         self.matrix = MatrixView(
-            np.zeros((1, SHOWN)), kind="diverging", cell_size=30, digits=1, max_height=340,
-            column_axis=_("neuron"), row_axis=_("token"), words=_("neuron {column} at “{row}”: {value}"),
+            np.zeros((SHOWN, 1)), kind="diverging", cell_size=30, digits=1, max_height=340,
+            row_axis=_("neuron"), column_axis=_("token"), words=_("neuron {row} at “{column}”: {value}"),
         )  # fmt: skip
         self.figure = LiveFigure(7.6, 2.2)
         self._draw()
@@ -192,24 +194,30 @@ class NeuronExplorer(Explorer):
             "neuron": int_slider(_("neuron"), 1, self.hidden_width, liveliest(self.reading, text)),
         }
         super().__init__(controls, [[self.matrix], [self.figure]])
+        self.matrix.observe(self.guarded(self._choose), "selected")
+
+    def _choose(self, change) -> None:
+        """Take the neuron whose row was clicked."""
+        if change.new >= 0 and not self._showing:
+            self.controls["neuron"].value = self.result.shown[change.new] + 1
 
     def compute(self, text: str, block: int, neuron: int) -> Neurons:
         return neurons(self.reading, text, block, neuron, self._means(block))
 
     def show(self, result: Neurons) -> None:
         self.matrix.update(
-            values=result.hidden[:, result.shown], rows=result.labels,
-            columns=[str(n + 1) for n in result.shown],
+            values=result.hidden[:, result.shown].T, columns=result.labels,
+            rows=[str(n + 1) for n in result.shown], selected=result.shown.index(result.neuron),
+            titles=[_("block {block}").format(block=result.block)],
         )  # fmt: skip
-        values = [value for _token, value in result.favourites]
         for bar, name, (token, value) in zip(self.bars, self.names, result.favourites):
             bar.set_height(value)
             name.set_text(token if len(token) <= ROOM else token[: ROOM - 1] + "…")
-        self.axes.set_ylim(1.05 * min(0.0, *values), 1.05 * max(0.01, *values))
-        self.figure.colour_ticks(self.axes.yaxis)
+        # One axis for all neurons of a block: it holds still while the neuron changes.
+        self.axes.set_ylim(1.05 * result.lowest, 1.05 * result.highest)
         self.title.set_text(
-            _("neuron {neuron}: mean value by token in {stories} stories").format(
-                neuron=result.neuron + 1, stories=STORIES
+            _("block {block}, neuron {neuron}: mean value by token in {stories} stories").format(
+                block=result.block, neuron=result.neuron + 1, stories=STORIES
             )
         )
         self.figure.refresh()

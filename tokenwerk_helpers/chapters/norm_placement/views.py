@@ -1,7 +1,5 @@
 """Live views of 06b_norm_placement."""
 
-from typing import ClassVar
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -97,11 +95,13 @@ def placements() -> LiveFigure:
     return view
 
 
+def whole_powers(values: np.ndarray) -> tuple[float, float]:
+    """The powers of ten next below and above all these positive values."""
+    return float(10.0 ** np.floor(np.log10(values.min()))), float(10.0 ** np.ceil(np.log10(values.max())))
+
+
 class GradientsAtStart(Explorer):
     """How long the gradient is in every block before the first step, by where the norm sits."""
-
-    # What lies beyond sits on the edge; the caption has its number.
-    LIMITS: ClassVar = {"xavier": (1e-2, 1e2), "small": (1e-4, 1e1)}
 
     def __init__(self):
         self.figure = LiveFigure(8.2, 3.5)
@@ -118,11 +118,9 @@ class GradientsAtStart(Explorer):
     def _draw(self) -> None:
         self.axes = axes = self.figure.figure.add_subplot()
         style.log_axis(axes.yaxis)
-        axes.set_xlim(0.5, 24.5)
-        axes.set_xticks([1, *range(4, 25, 4)])
         axes.grid(True)
         axes.set_xlabel(_("block (1 = near the input)"))
-        axes.set_ylabel(_("length of the gradient for W₂"))
+        self.drawn: tuple = ()  # number of blocks, ends of the axis
         self.lines = {
             norm: axes.plot(
                 [],
@@ -135,15 +133,23 @@ class GradientsAtStart(Explorer):
             )[0]
             for norm, label in arrangement_names().items()
         }
-        axes.legend(loc="upper right", ncols=4)
+        self.figure.figure.legend(loc="outside upper right", ncols=4)
         self.figure.moving(*self.lines.values())
 
     def show(self, result: AtStart) -> None:
-        limits = self.LIMITS[result.initialization]
+        ends = whole_powers(np.concatenate(list(result.gradients.values())))
         for norm, curve in self.lines.items():
-            curve.set_data(np.arange(1, result.blocks + 1), np.clip(result.gradients[norm], *limits))
-        if self.axes.get_ylim() != limits:
-            self.axes.set_ylim(limits)
+            curve.set_data(np.arange(1, result.blocks + 1), result.gradients[norm])
+        if self.drawn != (result.blocks, ends):
+            self.drawn = result.blocks, ends
+            margin = 0.02 * result.blocks
+            every = -(-result.blocks // 12)  # rounded up
+            self.axes.set(xlim=(1 - margin, result.blocks + margin), ylim=ends)
+            self.axes.set_xticks(range(result.blocks, 0, -every))
+            low, high = map(style.power_of_ten, ends)
+            self.axes.yaxis.label.set_text(
+                _("length of the gradient for W₂\n(axis from {low} to {high})").format(low=low, high=high)
+            )
             self.figure.redraw()
         else:
             self.figure.refresh()

@@ -96,9 +96,9 @@ class Statistics(Explorer):
         self.figure.figure.set_layout_engine("none")
         places = {"left": 0.065, "right": 0.99, "bottom": 0.155, "top": 0.91, "wspace": 0.16}
         left, right = self.axes = self.figure.figure.subplots(1, 2, gridspec_kw=places)
-        titles = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
-        for axes, title in zip((left, right), titles):
-            axes.set(xlim=(-0.6, size - 0.4), xlabel=_("component"), title=title)
+        self.titles = left.set_title(""), right.set_title("")
+        for axes in (left, right):
+            axes.set(xlim=(-0.6, size - 0.4), xlabel=_("component"))
             axes.set_xticks(range(size), [str(i + 1) for i in range(size)])
             axes.grid(True, axis="y")
             axes.axhline(0, color=style.LIGHT.soft, linewidth=0.8)
@@ -112,7 +112,6 @@ class Statistics(Explorer):
         self.x_note = left.text(0.99, 0.99, "", transform=left.transAxes, **note)
         self.out_note = right.text(0.99, 0.99, "", transform=right.transAxes, **note)
         self.figure.moving(self.x_note, self.out_note)
-        style.paint(self.figure.figure, self.figure.dark)
 
     def show(self, result: NormalizedList) -> None:
         x, out = result.steps.x.tolist(), result.steps.output.tolist()
@@ -137,8 +136,10 @@ class Statistics(Explorer):
             return False
         if needed[0] != self._drawn[0]:
             self._draw(len(x))
-        for axes, (low, high) in zip(self.axes, needed[1:]):
+        names = (_("x, the list that goes in"), _("LN(x), the list that comes out"))
+        for axes, title, name, (low, high) in zip(self.axes, self.titles, names, needed[1:]):
             axes.set_ylim(low, high)
+            title.set_text(f"{name} " + _("(axis up to {top})").format(top=compact(high)))
         self._drawn = needed
         return True
 

@@ -277,7 +277,7 @@ class Counting(Explorer):
         self.figure.figure.get_layout_engine().set(rect=(0, 0, 0.98, 1))
         self.bars = StackedBars(self.axes, [_("rule of thumb"), _("exact count")])
         self.bars.legend(columns=8)
-        self.axes.set_xlabel(_("number of parameters"))
+        self.axes.set_xlabel(_("number of parameters (axis up to {top})"))
         self.axes.grid(True, axis="x")
         self.totals = [self.axes.text(0, row, "", va="center", fontweight="bold") for row in range(2)]
         # Where the heads share attention's tables: notches that cut the piece, not its length.
@@ -290,6 +290,9 @@ class Counting(Explorer):
         longest = max(result.rule.total, result.exact.total)
         top = round_top(1.1 * longest)
         self.axes.set_xlim(0, top)
+        self.axes.xaxis.label.set_text(
+            _("number of parameters (axis up to {top})").format(top=grouped(round(top)))
+        )
         # Always five ticks: a new one would be born in the colours of the light theme.
         places = np.linspace(0, top, 5)
         self.axes.set_xticks(places, [grouped(round(place)) for place in places])
@@ -395,6 +398,9 @@ class LeftOut(Explorer):
         bottoms = [*(tops - heights), 0]
         top = round_top(1.12 * max(total, 1))
         self.steps.set_ylim(0, top)
+        self.steps.yaxis.label.set_text(
+            _("number of parameters (axis up to {top})").format(top=grouped(round(top)))
+        )
         places = np.linspace(0, top, 5)
         self.steps.set_yticks(places, [grouped(round(place)) for place in places])
         heights = [*heights, total]

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
 
 from ...language import _, ngettext
 from ...live import style
@@ -31,10 +32,22 @@ PATH, CHANGE, GRADIENT = style.ROLES["residual"], style.ROLES["mlp"], style.ROLE
 # ---- y = x + f(x) as arrows ----
 
 
+def head_of_arrow(start: np.ndarray, tip: np.ndarray, length: float) -> np.ndarray:
+    """The tip and the two corners behind it; a head takes most of a short arrow.  # (3, 2)"""
+    way = np.asarray(tip, float) - start
+    size = np.hypot(*way)
+    if size == 0:
+        return np.stack([tip] * 3)
+    along = way / size * min(length, 0.7 * size)
+    across = 0.45 * np.array([-along[1], along[0]])
+    return np.stack([tip, tip - along + across, tip - along - across])
+
+
 class VectorAddition(Explorer):
     """Arrows in the plane: the direct path x, the contribution f(x), and their sum y."""
 
     LIMIT, LENS = 7.0, 2.2  # half the width of the plane, and of the lens around the tip of x
+    HEAD = 0.04  # length of an arrow's head in parts of the axes' width
 
     def __init__(self):
         self.plane = LiveFigure(7.4, 3.9)
@@ -58,27 +71,40 @@ class VectorAddition(Explorer):
             axes.set(xlim=(-limit, limit), ylim=(-limit, limit))
             axes.grid(True)
         lens.plot([0], [0], "o", color=PATH, markersize=8)
-        arrow = {
-            "linewidth": 2.4,
-            "solid_capstyle": "round",
-            "marker": "o",
-            "markevery": [-1],
-            "markersize": 6,
-        }
+        arrow = {"linewidth": 2.4, "solid_capstyle": "round"}
         dashed = {"linewidth": 1.5, "linestyle": (0, (4, 3))}
         (self.x_arrow,) = plane.plot([], [], color=PATH, label=_("x (direct path)"), **arrow)
-        (self.f_arrow,) = plane.plot([], [], color=CHANGE, label=_("f(x), from the tip of x"), **arrow)
+        (self.f_arrow,) = plane.plot(
+            [], [], color=CHANGE, label=_("f(x), from the tip of x"), zorder=3, **arrow
+        )
         (self.f_lens,) = lens.plot([], [], color=CHANGE, **arrow)
         (self.y_arrow,) = plane.plot([], [], color=style.LIGHT.ink, label=_("y = x + f(x)"), **dashed)
         self.plane.figure.legend(loc="outside upper center", ncols=3, columnspacing=1.6)
-        self.plane.moving(self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens)
+        shafts = self.x_arrow, self.y_arrow, self.f_arrow, self.f_lens
+        self.heads = {shaft: self._head(shaft) for shaft in shafts}
+        self.plane.moving(*shafts, *self.heads.values())
+
+    @staticmethod
+    def _head(shaft: Line2D) -> Polygon:
+        """The head of an arrow, with nowhere to point to yet."""
+        look = {"facecolor": shaft.get_color(), "edgecolor": "none", "zorder": shaft.get_zorder() + 0.1}
+        head = Polygon(np.zeros((3, 2)), **look)
+        return shaft.axes.add_patch(head)
+
+    def _point(self, shaft: Line2D, start: np.ndarray, tip: np.ndarray) -> None:
+        """Let an arrow run from `start` to `tip`: the shaft ends where its head begins."""
+        width = np.ptp(shaft.axes.get_xlim())
+        head = head_of_arrow(start, tip, self.HEAD * width)
+        shaft.set_data(*np.stack([start, head[1:].mean(axis=0)], axis=1))
+        self.heads[shaft].set_xy(head)
 
     def show(self, result: VectorSum) -> None:
         x, fx, y = result.x, result.fx, result.y
-        self.x_arrow.set_data([0, x[0]], [0, x[1]])
-        self.f_arrow.set_data([x[0], y[0]], [x[1], y[1]])
-        self.y_arrow.set_data([0, y[0]], [0, y[1]])
-        self.f_lens.set_data([0, fx[0]], [0, fx[1]])
+        origin = np.zeros(2)
+        self._point(self.x_arrow, origin, x)
+        self._point(self.f_arrow, x, y)
+        self._point(self.y_arrow, origin, y)
+        self._point(self.f_lens, origin, fx)
         self.plane.refresh()
 
     def sentence(self, result: VectorSum) -> str:
@@ -166,7 +192,8 @@ def compared_lines(axes: Axes, **look) -> tuple[Line2D, Line2D]:
 class GradientByDepth(Explorer):
     """The length of the gradient at every layer, on a logarithmic scale, without and with the direct path."""
 
-    FLOOR, CEILING = 1e-22, 1e9
+    FLOOR, CEILING = 1e-16, 1e7  # what lies beyond runs out of the picture; the sentence has its number
+    TICKS = 8  # at most so many steps from the input to the output
 
     def __init__(self):
         self.figure = LiveFigure(7.6, 3.6)
@@ -182,19 +209,29 @@ class GradientByDepth(Explorer):
     def _draw(self) -> None:
         axes = self.figure.figure.add_subplot()
         style.log_axis(axes.yaxis)
-        axes.set(ylim=(self.FLOOR, self.CEILING), yticks=[10.0**power for power in range(-20, 11, 5)])
-        axes.set(xlim=(-0.5, 48.5), xticks=range(0, 49, 8), ylabel=_("length of the gradient"))
+        axes.set(ylim=(self.FLOOR, self.CEILING), yticks=[10.0**power for power in range(-15, 6, 5)])
+        axes.set_ylabel(_("length of the gradient"))
         axes.set_xlabel(_("layer (0 = input, right end = output; the gradient runs from right to left)"))
         axes.grid(True)
+        self.axes, self.depth = axes, 0
         axes.axhline(1, color=style.LIGHT.soft, linewidth=0.8)
         self.plain, self.with_path = compared_lines(axes, marker="o", markersize=3)
-        self.figure.moving(self.plain, self.with_path)
+        self.figure.moving(axes.xaxis, self.plain, self.with_path)
 
     def show(self, result: DepthCompared) -> None:
         layers = np.arange(result.depth + 1)
         self.plain.set_data(layers, result.plain)
         self.with_path.set_data(layers, result.residual)
+        if result.depth != self.depth:
+            self._end_at(result.depth)
         self.figure.refresh()
+
+    def _end_at(self, depth: int) -> None:
+        """Let the axis end at the output."""
+        self.depth = depth
+        margin = 0.02 * depth
+        every = -(-depth // self.TICKS)  # rounded up
+        self.axes.set(xlim=(-margin, depth + margin), xticks=range(depth % every, depth + 1, every))
 
     def sentence(self, result: DepthCompared) -> str:
         text = ngettext("{depth} layer.", "{depth} layers.", result.depth) + " "

@@ -113,7 +113,7 @@ class Draws(Explorer):
     compute = staticmethod(drawn)
 
     def _draw(self) -> None:
-        self.axes = axes = self.figure.figure.add_subplot(ylabel=_("share"))
+        self.axes = axes = self.figure.figure.add_subplot(ylabel=_("share (axis up to {top})"))
         axes.yaxis.set_major_formatter("{x:.2f}")  # equally wide at every scale
         places = np.arange(ALL)
         axes.set_xticks(places, labels=words(), rotation=30, ha="right", rotation_mode="anchor")
@@ -126,8 +126,9 @@ class Draws(Explorer):
     def show(self, result: Drawn) -> None:
         set_heights(self.theory, result.probabilities)
         set_heights(self.counted, result.shares)
-        self.axes.set_ylim(0, 1.05 * max(result.probabilities.max(), result.shares.max()))
-        self.figure.colour_ticks(self.axes.yaxis)
+        top = 1.05 * max(result.probabilities.max(), result.shares.max())
+        self.axes.set_ylim(0, top)
+        self.axes.yaxis.label.set_text(_("share (axis up to {top})").format(top=f"{top:.2f}"))
         self.figure.refresh()
 
     def sentence(self, result: Drawn) -> str:

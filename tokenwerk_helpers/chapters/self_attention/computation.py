@@ -183,6 +183,7 @@ class AllHeads:
 
     labels: list[str]
     weights: np.ndarray  # (H, T, T)
+    block: int  # from 1
     query: int
 
 
@@ -190,7 +191,7 @@ def all_heads(reading: Reading, text: str, block: int, query: int) -> AllHeads:
     """Read the text and keep the weights of one block; block and query are counted from 1."""
     read = reading.read(text)
     weights = read.seen[f"blocks.{block - 1}.attn.weights"][0]  # (H, T, T)
-    return AllHeads(read.labels, weights.numpy(), min(query, len(read.ids)) - 1)
+    return AllHeads(read.labels, weights.numpy(), block, min(query, len(read.ids)) - 1)
 
 
 def most_looked_at_before_the_pronoun() -> str:

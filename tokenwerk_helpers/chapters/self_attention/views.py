@@ -143,7 +143,7 @@ class WhyScale(Explorer):
         self.curve = [scaling(width) for width in WIDTHS]
         self.figure = LiveFigure(8.4, 3.1)
         self._draw()
-        controls = {"width": selection_slider(_("width d_k"), WIDTHS, 64)}
+        controls = {"width": selection_slider(_("width dₖ"), WIDTHS, 64)}
         super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(scaling)
@@ -159,20 +159,20 @@ class WhyScale(Explorer):
         spread.set_xscale("log", base=2)
         spread.set_xticks([1, 8, 64, 512], labels=["1", "8", "64", "512"])
         spread.set_xticks([], minor=True)
-        spread.set(ylim=(0.3, 40), xlabel=_("width d_k"), title=_("spread of the scores"))
+        spread.set(ylim=(0.3, 40), xlabel=_("width dₖ"), title=_("spread of the scores"))
         spread.set_yticks([1, 10], labels=["1", "10"])
         spread.grid(True)
         dots = {"marker": "o", "markersize": 4}
         spread_raw, spread_scaled = zip(*((point.spread_raw, point.spread_scaled) for point in self.curve))
         spread.plot(WIDTHS, spread_raw, color=raw, label=_("q · k"), **dots)
-        spread.plot(WIDTHS, spread_scaled, color=kept, label=_("q · k / √d_k"), **dots)
+        spread.plot(WIDTHS, spread_scaled, color=kept, label=_("q · k / √dₖ"), **dots)
         spread.legend(loc="upper left")
         (self.here,) = spread.plot([1, 1], [0.3, 40], color=style.LIGHT.ink, linewidth=1.2)
 
     def _draw_weights(self, bars: Axes, raw: str, kept: str) -> None:
         places = np.arange(KEYS)
         self.raw = bars.bar(places - 0.2, np.zeros(KEYS), 0.38, color=raw, label=_("without scaling"))
-        self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √d_k"))
+        self.kept = bars.bar(places + 0.2, np.zeros(KEYS), 0.38, color=kept, label=_("with 1 / √dₖ"))
         bars.set_xticks(places, labels=[str(i + 1) for i in places])
         bars.set(ylim=(0, 1), title=_("weights (mean)"))
         bars.set_xlabel(_("keys, from the largest weight to the smallest"))
@@ -186,7 +186,7 @@ class WhyScale(Explorer):
 
     def sentence(self, result: Scaling) -> str:
         return _(
-            "d_k = {width}: the scores spread by {raw} without scaling and by {kept} with it. On average the "
+            "dₖ = {width}: the scores spread by {raw} without scaling and by {kept} with it. On average the "
             "largest of {keys} weights is {top_raw} without and {top_kept} with; softmax still answers with "
             "a slope of {slope_raw} and {slope_kept} (at most 0.25)."
         ).format(
@@ -293,7 +293,7 @@ class Heads(Explorer):
         self.matrix.update(
             values=result.weights, rows=result.labels, columns=result.labels, selected=result.query,
             allowed=model.causal_mask(T).numpy(),
-            titles=[_("head {number}").format(number=h + 1) for h in range(H)],
+            titles=[_("block {block}, head {head}").format(block=result.block, head=h + 1) for h in range(H)],
         )  # fmt: skip
 
     def sentence(self, result: AllHeads) -> str:

@@ -12,7 +12,7 @@ from ...live.figure import LiveFigure
 from ...live.numbers import number, percent, percent_label
 from ...live.pulse import Pulse
 from ...live.text import LiveText
-from ...live.twin import with_twin
+from ...live.twin import view_of, with_twin
 from .computation import OTHER_LOGITS, NextWord, Part, installed_parts, next_word, torch_computes
 
 # ---- a first slider ----
@@ -113,10 +113,9 @@ class Installation:
         """Let go of the widget."""
         close_widgets(self.widget)
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **_kwargs) -> tuple[dict, dict]:
         # Versions stay out of what is stored: the page must read the same with the next release.
-        bundle = self.widget._repr_mimebundle_(**kwargs)
-        return with_twin(bundle, {"text/plain": self.report(exact=False)})
+        return with_twin(view_of(self.widget), {"text/plain": self.report(exact=False)})
 
 
 def installation() -> Installation:
