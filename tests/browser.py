@@ -246,6 +246,8 @@ class Notebook:
         self.ask("command", ["apputils:change-theme", {"theme": f"JupyterLab {theme.title()}"}])
         wanted = "true" if theme == "light" else "false"
         self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{wanted}'")
+        # JupyterLab shows its splash meanwhile; switched again before it is gone, it takes it away twice.
+        self.page.wait_for_function("!document.getElementById('jupyterlab-splash')")
 
     def run_all(self) -> float:
         """Run all cells and wait until every live view in sight is drawn; the seconds the cells took."""

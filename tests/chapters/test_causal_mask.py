@@ -242,7 +242,9 @@ def test_the_guesses_know_right_from_wrong():
     assert all(questions.guess_ones().reply_to(n).correct is False for n in (10, 25, 5))
     assert right_options(questions.guess_leak()) == ["Ausgaben 3 bis 5"]
     assert right_options(questions.guess_zero()) == ["genau 0"]
-    assert right_options(questions.guess_hidden_score()) == ["nach Softmax maskiert"]
+    hidden = questions.guess_hidden_score()
+    assert hidden.reply_to(0.67).correct and hidden.reply_to(2 / 3).correct
+    assert len({hidden.reply_to(wrong).text for wrong in (1, 1 / 3, 0.5)}) == 3
     assert questions.guess_window().reply_to(1 + 2 + 3 + 3 + 3).correct
     one_more = computation.looks("window", 5, width=4)
     replies = [questions.guess_window().reply_to(n) for n in (15, one_more, 9)]
@@ -257,11 +259,16 @@ def right_options(guess) -> list[str]:
 
 @given(st.integers(1, 9), st.data())
 def test_the_questions_outputs_that_move_are_those_the_model_moves(T, data):
-    place = data.draw(st.integers(1, T))
+    """Layer by layer, under a mask that looks back by one as under the causal one."""
+    place, layers = data.draw(st.integers(1, T)), data.draw(st.integers(1, 3))
+    allowed = computation.mask(data.draw(st.sampled_from(["causal", "window"])), T, width=2)
     torch.manual_seed(0)
-    decoder = model.Decoder(model.Config(vocab_size=5, context_length=9, width=8, heads=2, blocks=1)).eval()
-    moved = computation.movement(decoder, [0] * T, place - 1, 1, model.causal_mask(T))
-    assert computation.outputs_that_move(place, T) == (moved.nonzero()[0] + 1).tolist()
+    config = model.Config(vocab_size=5, context_length=9, width=8, heads=2, blocks=layers)
+    decoder = model.Decoder(config).double().eval()
+    moved = computation.movement(decoder, [0] * T, place - 1, 1, allowed)
+    assert (
+        computation.outputs_that_move(place, allowed, layers) == ((moved > 1e-12).nonzero()[0] + 1).tolist()
+    )
 
 
 @pytest.mark.parametrize(

@@ -344,17 +344,19 @@ def test_the_guesses_know_right_from_wrong():
     assert "hintereinander" in guess_sum.reply_to([0.2, 0.5, 0.1, -0.2]).text
     for guess, right in (
         (questions.guess_missing_row, [False, False, True]),
-        (questions.guess_order, [True, False]),
         (questions.guess_merge, [False, True, False]),
         (questions.guess_likeness, [False, False, True]),
         (questions.guess_renumbered, [False, False, True]),
     ):
         assert [guess().reply_to(i).correct for i in range(len(right))] == right, guess
+    order = questions.guess_order()
+    assert order.reply_to(3).correct and order.judge().correct is None
+    assert len({order.reply_to(wrong).text for wrong in (6, 1, 5, 2)}) == 4
     table = computation.sine_table(64, 64)
     assert (table[5] @ table[10]).item() == pytest.approx((table[25] @ table[30]).item(), rel=1e-4)
     for guess in (questions.guess_merge(), questions.guess_likeness(), questions.guess_renumbered()):
         assert guess.judge().correct is None
-    for guess in (questions.guess_sum(), questions.guess_missing_row(), questions.guess_order()):
+    for guess in (questions.guess_sum(), questions.guess_missing_row()):
         assert guess.judge().correct is None
 
 

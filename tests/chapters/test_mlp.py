@@ -1,6 +1,7 @@
 """03_mlp: shapes, activations, what hidden units can express, positions, neurons."""
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -207,7 +208,6 @@ def test_a_chosen_neuron_is_shown_even_if_it_is_quiet_and_any_text_is_read(neuro
 def test_the_guesses_know_right_from_wrong():
     for guess, right in (
         (questions.guess_gelu(), 1),
-        (questions.guess_without_activation(), 1),
         (questions.guess_swap(), 1),
         (questions.guess_positive(), 2),
     ):
@@ -215,6 +215,16 @@ def test_the_guesses_know_right_from_wrong():
         assert [guess.reply_to(option).correct for option in range(3)] == [
             option == right for option in range(3)
         ]
+    single = questions.guess_without_activation()
+    assert single.reply_to(8 * 8).correct and single.judge().correct is None
+    assert len({single.reply_to(wrong).text for wrong in (2 * 8 * 32, 32 * 32, 8 * 32, 9)}) == 4
+
+
+def test_the_options_about_gelu_are_the_value_the_same_share_and_relu():
+    normal = statistics.NormalDist()
+    same_share, value, relu = (option.value for option in questions.guess_gelu().options)
+    assert same_share == pytest.approx(-3 * normal.cdf(-1), abs=0.005)
+    assert value == pytest.approx(-3 * normal.cdf(-3), abs=0.0005) and relu == 0
 
 
 def test_half_of_the_neurons_are_above_zero_before_training_as_the_check_says():

@@ -390,7 +390,10 @@ def test_the_guesses_know_right_from_wrong():
     assert all(tenfold.reply_to(answer).correct is False for answer in ([-10, 10], [1], [0, 1], [10, 30]))
     assert all(largest.reply_to(answer).correct is False for answer in (1, 0.8, 2.5, -2))
     assert all(two.reply_to(answer).correct is False for answer in (1, 3, 200))
-    for guess in (questions.guess_deviation(), questions.guess_epsilon(), questions.guess_moving()):
+    deviation = questions.guess_deviation()
+    assert deviation.reply_to(1.41).correct and deviation.reply_to(2**0.5).correct
+    assert len({deviation.reply_to(wrong).text for wrong in (1, 2, 0.7)}) == 3
+    for guess in (questions.guess_epsilon(), questions.guess_moving()):
         replies = [guess.reply_to(option).correct for option in range(len(guess.options))]
         assert replies == [option == 1 for option in range(len(guess.options))]
 
@@ -404,7 +407,7 @@ def test_the_options_about_epsilon_are_under_the_root_beside_it_and_without_the_
 def test_every_question_can_be_asked_and_answered_on_the_page():
     answers = {
         questions.guess_scale: "[−1, 1]",
-        questions.guess_deviation: 1,
+        questions.guess_deviation: "1.4142",
         questions.guess_epsilon: 1,
         questions.guess_largest: "2",
         questions.guess_moving: 1,

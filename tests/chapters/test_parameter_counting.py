@@ -212,17 +212,18 @@ def test_the_numbers_of_a_caption_are_readable_in_every_setting(make):
 
 def test_the_guesses_know_right_from_wrong():
     for ask, right in {
-        questions.guess_heads: 1,
+        questions.guess_own_head: 1,
         questions.guess_left_out: 2,
         questions.guess_share: 0,
     }.items():
         guess = ask()
         assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
         assert guess.judge().correct is None
-    factor, own_head = questions.guess_double_width(), questions.guess_own_head()
+    factor, heads = questions.guess_double_width(), questions.guess_heads()
     assert factor.reply_to(4).correct and not factor.reply_to(2).correct
-    assert own_head.reply_to(800).correct and not own_head.reply_to(100).correct
-    assert questions.guess_heads().options[1].text.startswith("Genau so viele")
+    assert questions.guess_own_head().truth() == round(50257 * 768 / 124_439_808, 2)
+    assert heads.reply_to(4 * (4 * 8) * 8).correct
+    assert len({heads.reply_to(wrong).text for wrong in (4 * 8 * 8, 3 * (4 * 8) * 8 + 8 * 8, 512)}) == 3
     assert questions.guess_share().options[0].text == "GPT-2 small"
 
 
@@ -274,7 +275,7 @@ def test_checks_do_not_give_the_answer_away():
         judge(lambda *_sizes: 1).text
         for judge in (exercises.check_block_parameters, exercises.check_decoder_parameters)
     ]
-    said += [ask().reply_to(3).text for ask in (questions.guess_double_width, questions.guess_own_head)]
+    said += [ask().reply_to(3).text for ask in (questions.guess_double_width, questions.guess_heads)]
     assert not any(re.search(r"\b(872|2688|800|12 ?\*|13)\b", text) for text in said)
 
 

@@ -328,7 +328,6 @@ def test_outside_a_kernel_running_on_is_refused_in_words(loop):
 
 def test_the_guesses_know_right_from_wrong():
     rights = {
-        questions.guess_zero: 1,
         questions.guess_order: 1,
         questions.guess_draws: 1,
         questions.guess_limit: 0,
@@ -337,6 +336,10 @@ def test_the_guesses_know_right_from_wrong():
         guess = ask()
         assert [i for i in range(len(guess.options)) if guess.reply_to(i).correct] == [right]
         assert guess.judge().correct is None
+    lead = questions.guess_zero()
+    assert lead.truth() == pytest.approx(math.e**2, rel=1e-5) and lead.judge().correct is None
+    assert lead.reply_to(7.4).correct and lead.reply_to(7.39).correct
+    assert len({lead.reply_to(wrong).text for wrong in (5.44, 1.65, 2.72, 4)}) == 4
     kept = questions.guess_top_p()
     assert kept.reply_to(3).correct and kept.judge().correct is None
     assert all(kept.reply_to(n).correct is False for n in (1, 2, 4))

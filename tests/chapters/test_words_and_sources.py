@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from tokenwerk_helpers.chapters.book import CHAPTERS
+from tokenwerk_helpers.chapters.terms import TERMS
 from tokenwerk_helpers.chapters.words_and_sources import computation, views
 from tokenwerk_helpers.chapters.words_and_sources.computation import WORKS
 from tokenwerk_helpers.tools import messages
@@ -164,6 +165,23 @@ def test_each_term_stands_on_the_page_that_is_said_to_introduce_it():
             if not all(re.search(rf"\b{re.escape(stem)}", prose(page), re.IGNORECASE) for stem in stems):
                 missing.append(f"{page}: {term.word}")
     assert missing == []
+
+
+# A first look elsewhere, the section that explains it here.
+EXPLAINED_LATER = {"Block", "Dropout", "Fenster", "Temperatur"}
+
+
+def test_the_glossary_sends_readers_where_the_book_introduces_a_term():
+    introduced = {term.casefold(): page for page, found in TERMS.items() for term in found}
+    glossary = {term.word: page for page, found in views.terms().items() for term in found}
+    both = {
+        word: (page, introduced[word.casefold()])
+        for word, page in glossary.items()
+        if word.casefold() in introduced
+    }
+    elsewhere = {word for word, (here, there) in both.items() if here != there}
+    assert len(both) > 30 and elsewhere == EXPLAINED_LATER
+    assert all(PAGES.index(here) >= PAGES.index(there) for here, there in both.values())
 
 
 def test_the_glossary_has_each_term_once_in_the_order_of_the_alphabet_with_its_page():

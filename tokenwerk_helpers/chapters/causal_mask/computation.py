@@ -145,10 +145,12 @@ def first_substitute(reading: Reading, text: str) -> str:
     return next(fitting, "F")  # a single letter is a token of every byte pair encoding
 
 
-def outputs_that_move(place: int, T: int) -> list[int]:
-    """The outputs that can move when token `place` of T changes, under a causal mask; all counted from 1."""
-    readers = model.causal_mask(T)[:, place - 1]  # (T,)
-    return (readers.nonzero()[:, 0] + 1).tolist()
+def outputs_that_move(place: int, allowed: Tensor, layers: int = 1) -> list[int]:
+    """The outputs that can move when token `place`, counted from 1, changes under a mask (T, T)."""
+    moved = torch.arange(len(allowed)) == place - 1  # (T,)
+    for _layer in range(layers):
+        moved = (allowed & moved).any(dim=1)
+    return (moved.nonzero()[:, 0] + 1).tolist()
 
 
 # ---- copying the future ----
@@ -261,23 +263,13 @@ class Places:
     after: np.ndarray
 
 
-def masked_before_and_after(hidden: float) -> Places:
-    """Weights of the scores [1, 2, hidden], the third masked before softmax and, wrongly, after it."""
-    scores = torch.tensor([1.0, 2.0, hidden], dtype=torch.float32)
+def masked_before_and_after(hidden: float, visible: tuple[float, float] = (1.0, 2.0)) -> Places:
+    """Weights of two visible scores and a hidden one, masked before softmax and, wrongly, after it."""
+    scores = torch.tensor([*visible, hidden], dtype=torch.float32)
     allowed = torch.tensor([True, True, False])
     before = model.softmax(model.hide(scores[None], allowed[None]))[0]
     after = scores.softmax(dim=-1) * allowed
     return Places(hidden, before.numpy(), after.numpy())
-
-
-def noticing(hidden: float, grown: float) -> list[str]:
-    """Masked where, "before" or "after" softmax, the visible weights move as the hidden score grows."""
-    small, large = masked_before_and_after(hidden), masked_before_and_after(grown)
-    return [
-        where
-        for where in ("before", "after")
-        if not np.allclose(getattr(small, where), getattr(large, where))
-    ]
 
 
 def weight_of_minus_infinity() -> float:

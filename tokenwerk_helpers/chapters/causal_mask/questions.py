@@ -11,7 +11,8 @@ from .computation import (
     UNMASKED,
     future_after,
     looks,
-    noticing,
+    mask,
+    masked_before_and_after,
     outputs_that_move,
     weight_of_minus_infinity,
     writing_without_a_mask,
@@ -57,50 +58,51 @@ def guess_window() -> NumberQuestion:
     )
 
 
-def guess_hidden_score() -> Choice:
-    """Where a hidden score is noticed all the same."""
-    return Choice(
-        _("A hidden score grows. In which order do the visible weights notice?"),
-        truth=lambda: noticing(hidden=2.0, grown=4.0),
-        options=[
-            Option(
-                ["before"],
-                _("masked before softmax"),
-                _("Hidden before, the score is −∞, whatever it was. What is left of it to notice?"),
+def guess_hidden_score() -> NumberQuestion:
+    """What is left of the weights where the mask comes too late."""
+    return NumberQuestion(
+        _(
+            "Three scores are equal, the third is hidden, and it is masked only after softmax. What do the "
+            "two visible weights sum to?"
+        ),
+        truth=lambda: float(masked_before_and_after(1.0, visible=(1.0, 1.0)).after.sum()),
+        right=_("Right: two of three equal shares. The third is gone, and nobody has got it."),
+        mistakes=[
+            Mistake(
+                1, _("So it is when the mask comes first. Here softmax has already shared out to three.")
             ),
-            Option(
-                ["after"],
-                _("masked after softmax"),
-                _("Right: hidden afterwards, it already stands in the denominator of softmax."),
-            ),
-            Option(
-                ["before", "after"],
-                _("in both"),
-                _("One of the two replaces the score before anybody reads it. Which?"),
-            ),
+            Mistake(1 / 3, _("That is one share. How many stay visible?")),
         ],
+        otherwise=_("Softmax gives three equal scores three equal shares. Which of them is set to zero?"),
+        within=0.01,
     )
 
 
 def guess_leak() -> Choice:
-    """Whose outputs a changed token moves."""
-    read_the_column = _("Read the column of token 3 in the mask: who may look at it?")
+    """How far a changed token reaches through two layers that each look back by one."""
     return Choice(
-        _("Under a causal mask you change token 3 of 5. Which outputs can move?"),
-        truth=lambda: outputs_that_move(3, T=5),
+        _(
+            "Each token sees itself and the one before (a window of 2). Two such layers follow one another, "
+            "and you change token 3 of 6. Which outputs can move?"
+        ),
+        truth=lambda: outputs_that_move(3, mask("window", 6, width=2), layers=2),
         options=[
+            Option([3], _("only output 3"), _("Token 4 looks at token 3. Does that leave it cold?")),
             Option(
-                [3],
-                _("only output 3"),
-                _("Later tokens may look at token 3. Does that leave them cold?"),
+                [3, 4],
+                _("outputs 3 and 4"),
+                _("That is what one layer does. In the second, token 5 looks at what token 4 has become."),
             ),
-            Option([1, 2, 3], _("outputs 1 to 3"), read_the_column),
             Option(
                 [3, 4, 5],
                 _("outputs 3 to 5"),
-                _("Right: it passes on to itself and to the later ones, never back."),
+                _("Right: each layer carries it on by one position, always towards the end, never back."),
             ),
-            Option([1, 2, 3, 4, 5], _("all"), read_the_column),
+            Option(
+                [3, 4, 5, 6],
+                _("outputs 3 to 6"),
+                _("For token 6 it would take a third layer: each carries it on by one position only."),
+            ),
         ],
     )
 

@@ -1,12 +1,12 @@
 """Questions of 07_embeddings: each with its truth and an answer for whatever is said."""
 
 from ...language import _
-from ...live.question import Choice, Mistake, Option, VectorQuestion
+from ...live.question import Choice, Mistake, NumberQuestion, Option, VectorQuestion
 from .computation import (
     added,
-    alike_regardless_of_order,
     as_alike,
     beyond_the_table,
+    different_lists_without_order,
     first_merge,
     kinds_of_nearest,
     renumbered,
@@ -134,26 +134,28 @@ def guess_missing_row() -> Choice:
     )
 
 
-def guess_order() -> Choice:
+def guess_order() -> NumberQuestion:
     """Order without positions."""
-    return Choice(
+    return NumberQuestion(
         _(
-            "Self-attention without mask and without position embeddings reads “dog bites man” and "
-            "“man bites dog”. What does it find at “bites”?"
+            "Self-attention without mask and without position embeddings reads “dog bites man” and “man "
+            "bites dog”: six positions together. How many different lists come out at them?"
         ),
-        truth=alike_regardless_of_order,
-        options=[
-            Option(
-                True,
-                _("the same list both times"),
-                _("Right: a weighted sum does not know in which order its terms came."),
+        truth=different_lists_without_order,
+        right=_("Right: one for each word, wherever it stands. A weighted sum knows no order."),
+        mistakes=[
+            Mistake(
+                6, _("Does “dog” compare itself with other words in the second sentence than in the first?")
             ),
-            Option(
-                False,
-                _("two different lists"),
-                _("“bites” compares itself with the same two words both times. Does a sum have an order?"),
+            Mistake(1, _("The words have different queries. What does each look for?")),
+            Mistake(
+                5, _("“bites” stands in the middle twice. But what do the others notice of their place?")
             ),
         ],
+        otherwise=_(
+            "Take one word. With which words does it compare itself in the first sentence, and then?"
+        ),
+        within=0,
     )
 
 

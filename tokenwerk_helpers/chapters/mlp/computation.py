@@ -45,18 +45,10 @@ def activation_curves() -> np.ndarray:
 # ---- layers in a row ----
 
 
-def whole_of_linear_layers(count: int) -> str:
-    """What linear layers in a row make: "linear" if f(x + y) = f(x) + f(y), else "curved"."""
-    generator = torch.Generator().manual_seed(0)
-    layers = torch.randn(count, 3, 3, generator=generator, dtype=torch.float64)
-    x, y = torch.randn(2, 3, generator=generator, dtype=torch.float64)
-
-    def whole(h):
-        for layer in layers:
-            h = layer @ h
-        return h
-
-    return "linear" if torch.allclose(whole(x + y), whole(x) + whole(y)) else "curved"
+def weights_of_the_single_layer(width: int, hidden: int) -> int:
+    """How many weights the product of two tables has, (hidden, width) and (width, hidden)."""
+    up, down = torch.zeros(hidden, width), torch.zeros(width, hidden)
+    return (down @ up).numel()
 
 
 # ---- fitting a curve ----

@@ -1,50 +1,51 @@
 """Questions of 03_mlp: what is asked before moving, the truth, and what is said to each answer."""
 
 from ...language import _
-from ...live.question import Choice, Option
-from .computation import activations, order_of_outputs, share_of_positive_neurons, whole_of_linear_layers
+from ...live.question import Choice, Mistake, NumberQuestion, Option
+from .computation import activations, order_of_outputs, share_of_positive_neurons, weights_of_the_single_layer
 
 
 def guess_gelu() -> Choice:
-    """GELU of a negative number."""
+    """GELU of a number further below zero."""
     return Choice(
-        _("ReLU(-1) = 0. And GELU(-1)?"),
-        truth=lambda: round(activations(-1.0).gelu, 2),
+        _("GELU(−1) is about −0.16. And GELU(−3), three times as far below zero?"),
+        truth=lambda: round(activations(-3.0).gelu, 3),
         options=[
             Option(
+                -0.48,
+                _("about −0.48, three times as far"),
+                _("So it would be if GELU let the same share of −3 through as of −1. Does it?"),
+            ),
+            Option(
+                -0.004,
+                _("about −0.004, closer to zero again"),
+                _("Right: of −3 only about a thousandth is let through. The curve comes up again."),
+            ),
+            Option(
                 0,
-                _("0 as well"),
-                _("That is what ReLU does. GELU multiplies x with a share between 0 and 1. Which x?"),
-            ),
-            Option(
-                -0.16,
-                _("a little below 0"),
-                _("Right: about -0.16. GELU weighs negative values softly instead of cutting them."),
-            ),
-            Option(
-                -1,
-                "-1",
-                _("That would be no activation at all. GELU lets only a share of -1 through."),
+                _("exactly 0, as with ReLU"),
+                _("ReLU cuts, GELU weighs: the share gets small, but does it become 0?"),
             ),
         ],
     )
 
 
-def guess_without_activation() -> Choice:
-    """Linear layers in a row."""
-    multiply = _("Multiply two tables: what do you get? And ten?")
-    return Choice(
-        _("You leave the activation out and put ten linear layers in a row. What is the whole?"),
-        truth=lambda: whole_of_linear_layers(10),
-        options=[
-            Option("richer", _("Ten times as expressive"), multiply),
-            Option(
-                "linear",
-                _("A single linear layer"),
-                _("Right: tables multiplied by tables are one table. Only the activation breaks that."),
-            ),
-            Option("polynomial", _("A polynomial of degree ten"), multiply),
+def guess_without_activation() -> NumberQuestion:
+    """How many weights do the work of two layers without an activation."""
+    return NumberQuestion(
+        _(
+            "D = 8: without the activation, the two layers of the MLP have 8 · 32 + 32 · 8 = 512 weights. "
+            "How many weights does the single layer have that computes the same?"
+        ),
+        truth=lambda: weights_of_the_single_layer(8, 32),
+        right=_("Right: 8 times 8. The other 448 would be there for nothing."),
+        mistakes=[
+            Mistake(512, _("The two tables become one when they are multiplied. Which shape does it have?")),
+            Mistake(32 * 32, _("The wide list lies in between. What goes in, and what comes out?")),
+            Mistake(8 * 32, _("From 8 to 32 is the first layer. How wide is the list at the very end?")),
         ],
+        otherwise=_("One table, from the list that goes in to the list that comes out: rows times columns."),
+        within=0,
     )
 
 

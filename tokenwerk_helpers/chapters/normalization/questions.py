@@ -33,22 +33,21 @@ def guess_scale() -> VectorQuestion:
     )
 
 
-def guess_deviation() -> Choice:
-    """What PyTorch's own standard deviation returns."""
-    return Choice(
+def guess_deviation() -> NumberQuestion:
+    """PyTorch's own standard deviation of the chapter's list."""
+    return NumberQuestion(
         _(
-            "The chapter finds the standard deviation 1 for [1, 3]. "
-            "What does torch.tensor([1., 3.]).std() return?"
+            "The chapter finds the standard deviation 1 for [1, 3]. torch.tensor([1., 3.]).std() divides by "
+            "n − 1 instead. What does it return?"
         ),
-        truth=lambda: round(floats([1.0, 3.0]).std().item(), 4),
-        options=[
-            Option(1.0, "1.0", _("That is the value of the chapter. Try it in a cell and compare.")),
-            Option(
-                1.4142,
-                "1.4142",
-                _("Right: by default PyTorch divides by n - 1 = 1 here; LayerNorm divides by n = 2."),
-            ),
+        truth=lambda: floats([1.0, 3.0]).std().item(),
+        right=_("Right: the squares sum to 2, n − 1 is 1, and the root of 2 is 1.4142."),
+        mistakes=[
+            Mistake(1, _("That is with n = 2 below. What are the squares divided by here?")),
+            Mistake(2, _("That is the variance. The root is still to be taken.")),
         ],
+        otherwise=_("The deviations are −1 and 1. Sum their squares, divide by n − 1, take the root."),
+        within=0.02,
     )
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from torch import nn
 
 from ...apart import Undrawn
 from ...model import Block, Config
@@ -221,16 +222,18 @@ def factor_of_double_width() -> float:
     return (large["attention"] + large["mlp"]) / (small["attention"] + small["mlp"])
 
 
-def change_by_more_heads() -> str:
-    """Whether a block of D = 8 has "more", "fewer" or "as many" parameters with 4 heads instead of 2."""
-    two, four = (sum(block_count(CHAPTER.width, heads).values()) for heads in (2, 4))
-    return "as many" if four == two else "more" if four > two else "fewer"
+def weights_of_full_width_heads(width: int, heads: int) -> int:
+    """How many weights Q, K, V and the output have if each head is as wide as the list."""
+    with Undrawn(device="meta"):
+        into = [nn.Linear(width, heads * width, bias=False) for _table in range(3)]
+        tables = [*into, nn.Linear(heads * width, width, bias=False)]
+    return sum(table.weight.numel() for table in tables)
 
 
-def cost_of_own_head() -> int:
-    """How many parameters an untied head adds to the chapter's decoder."""
-    tied, untied = (count_config(replace(CHAPTER, tie_head=tie)).total for tie in (True, False))
-    return untied - tied
+def growth_by_own_head(preset: str) -> float:
+    """By which share of its parameters a model grows when its head gets a table of its own."""
+    tied, untied = (count_config(replace(PRESETS[preset], tie_head=tie)).total for tie in (True, False))
+    return untied / tied - 1
 
 
 def preset_with_the_larger_token_table() -> str:

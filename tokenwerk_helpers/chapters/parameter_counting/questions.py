@@ -6,11 +6,11 @@ from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
 from .computation import (
     CHAPTER,
-    change_by_more_heads,
-    cost_of_own_head,
     factor_of_double_width,
+    growth_by_own_head,
     preset_with_the_larger_token_table,
     share_left_out,
+    weights_of_full_width_heads,
 )
 
 
@@ -28,31 +28,26 @@ def guess_double_width() -> NumberQuestion:
     )
 
 
-def guess_heads() -> Choice:
-    """What more heads cost."""
-    return Choice(
+def guess_heads() -> NumberQuestion:
+    """What heads would cost if each had the full width."""
+    return NumberQuestion(
         _(
-            "Instead of 2 heads, attention gets 4, at the same D = 8. "
-            "How many parameters does the block have then?"
+            "Suppose each of 4 heads had queries, keys and values of the full width D = 8. How many weights "
+            "would the four tables of attention have together? As they are, they have 4 · 8 · 8 = 256."
         ),
-        truth=change_by_more_heads,
-        options=[
-            Option(
-                "more",
-                _("Twice as many in Q, K and V"),
-                _("That would be so if each head had the full width D. It has only D/H of it."),
+        truth=lambda: weights_of_full_width_heads(8, 4),
+        right=_("Right: four times as many. That is why heads share the width: each gets D/H of it."),
+        mistakes=[
+            Mistake(
+                256, _("So it is with D/H for each head. How many rows does Q get with D for each of them?")
             ),
-            Option(
-                "as many",
-                _("Exactly as many as before"),
-                _("Right: the heads share the same tables; they only cut them into more, narrower strips."),
-            ),
-            Option(
-                "fewer",
-                _("Fewer, since each head is narrower"),
-                _("Narrower, yes, but there are more of them. Multiply: H heads with D/H rows each."),
+            Mistake(
+                3 * 4 * 8 * 8 + 8 * 8,
+                _("Q, K and V have grown. And the output: how wide is what all heads hand to it?"),
             ),
         ],
+        otherwise=_("Q, K and V: four heads with D rows each. And the output has as many columns."),
+        within=0,
     )
 
 
@@ -80,22 +75,31 @@ def guess_left_out() -> Choice:
     )
 
 
-def guess_own_head() -> NumberQuestion:
-    """What a head with its own table costs."""
-    return NumberQuestion(
+def guess_own_head() -> Choice:
+    """How much larger GPT-2 small would be with a table of its own for the head."""
+    return Choice(
         _(
-            "V = 100, D = 8: the head no longer shares the token table but gets one of its own. "
-            "How many parameters come on top?"
+            "GPT-2 small has V = 50257, D = 768 and, with the shared table, 124 million parameters. How much "
+            "larger would it be if its head got a table of its own?"
         ),
-        truth=cost_of_own_head,
-        right=_("Right: a second table of V rows and D columns."),
-        mistakes=[
-            Mistake(100, _("100 logits come out, but each of them is computed from all D components."))
+        truth=lambda: round(growth_by_own_head("gpt2"), 2),
+        options=[
+            Option(
+                0.03,
+                _("by about 3 %"),
+                _("Multiply V by D: that is one row for each token. How many million numbers are that?"),
+            ),
+            Option(
+                0.31,
+                _("by about 31 %"),
+                _("Right: V · D is 38.6 million numbers, nearly a third of all there were."),
+            ),
+            Option(
+                1.0,
+                _("It would be twice as large"),
+                _("Only one table is added, the blocks stay as they are. How many numbers does it have?"),
+            ),
         ],
-        otherwise=_(
-            "The head turns D components into V logits. How many rows and columns does its table have?"
-        ),
-        within=1e-9,
     )
 
 

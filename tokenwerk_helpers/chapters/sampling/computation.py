@@ -108,10 +108,10 @@ def written(
 # ---- what the questions ask ----
 
 
-def share_of_the_largest_near_zero() -> float:
-    """The probability, to two places, of the largest of three logits at a temperature near 0."""
-    logits = torch.tensor([1.0, 3.0, 2.0])
-    return round(float(sampling.probabilities(logits, 1e-3)[logits.argmax()]), 2)
+def lead_at(temperature: float) -> float:
+    """How many times as probable as another a token is whose logit is larger by 1."""
+    first, second = sampling.probabilities(torch.tensor([1.0, 0.0]), temperature)
+    return float(first / second)
 
 
 def kept_by_top_p() -> int:

@@ -1,34 +1,43 @@
 """Questions of 10_sampling: what is asked before moving."""
 
+import math
+
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
 from .computation import (
     draws_for_half_the_deviation,
     kept_by_temperature,
     kept_by_top_p,
-    share_of_the_largest_near_zero,
+    lead_at,
     text_under_a_limit,
 )
 
 
-def guess_zero() -> Choice:
-    """What remains as the temperature goes to 0."""
-    return Choice(
-        _("The temperature goes towards 0. What remains of the choice?"),
-        truth=share_of_the_largest_near_zero,
-        options=[
-            Option(
-                0.33,
-                _("every token becomes equally likely"),
-                _("That is what a very high temperature does."),
+def guess_zero() -> NumberQuestion:
+    """What halving the temperature does to the lead of one token over another."""
+    return NumberQuestion(
+        _(
+            "The logits of two tokens differ by 1. At temperature 1 the first one is therefore e ≈ 2.72 "
+            "times as probable as the second. How many times at temperature 0.5?"
+        ),
+        truth=lambda: lead_at(0.5),
+        right=_("Right: e² ≈ 7.39. Divided by a half, a lead of 1 becomes one of 2."),
+        mistakes=[
+            Mistake(
+                lambda answer: abs(answer - 2 * math.e) < 0.1,
+                _("The lead of the logits doubles: that to which e is raised. What becomes of e then?"),
             ),
-            Option(
-                1,
-                _("always the token with the largest logit"),
-                _("Right: divided by something tiny, every lead becomes huge."),
+            Mistake(
+                lambda answer: abs(answer - math.sqrt(math.e)) < 0.1,
+                _("That is temperature 2. Divide the difference by 0.5: does it get smaller or larger?"),
             ),
-            Option(0, _("no token at all"), _("Softmax always shares out one whole. Who gets it?")),
+            Mistake(
+                lambda answer: abs(answer - math.e) < 0.1,
+                _("So it is at temperature 1. What becomes of the difference when it is divided by 0.5?"),
+            ),
         ],
+        otherwise=_("Divide the difference of the logits by 0.5. Then e to the power of that."),
+        within=0.1,
     )
 
 
