@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from torch import nn
 
 from tests.ways import Ways
@@ -301,7 +302,7 @@ def test_the_drawn_block_lights_one_part_and_keeps_the_order(placement):
     if placement == "post":
         assert places["sum1"] < places["norm1"] < places["u"] and places["sum2"] < places["norm2"]
     diagram.light("attention")
-    faces = {name: style.to_hex(shape.get_facecolor()) for name, shape in diagram.shapes.items()}
+    faces = {name: to_hex(shape.get_facecolor()) for name, shape in diagram.shapes.items()}
     assert [name for name, face in faces.items() if face != style.LIGHT.paper] == ["attention"]
     assert faces["attention"] == style.ROLES["attention"]
 

@@ -271,13 +271,16 @@ def test_the_plane_stays_where_it_is_when_it_is_drawn_again():
 def test_the_arrows_lead_from_the_origin_to_x_and_from_its_tip_to_y():
     view = views.VectorAddition()
     view.set(x1=1, x2=2, f1=0.5, f2=-1)
-    drawn = {name: getattr(view, name).get_xydata().tolist() for name in ("x_arrow", "f_arrow", "y_arrow")}
-    assert drawn == {
-        "x_arrow": [[0, 0], [1, 2]],
-        "f_arrow": [[1, 2], [1.5, 1]],
-        "y_arrow": [[0, 0], [1.5, 1]],
-    }
-    assert view.f_lens.get_xydata().tolist() == [[0, 0], [0.5, -1]]
+    arrows = {"x_arrow": ((0, 0), (1, 2)), "f_arrow": ((1, 2), (1.5, 1)), "y_arrow": ((0, 0), (1.5, 1))}
+    for name, (start, tip) in {**arrows, "f_lens": ((0, 0), (0.5, -1))}.items():
+        shaft = getattr(view, name)
+        begin, end = shaft.get_xydata()
+        head = view.heads[shaft].get_xy()
+        assert begin.tolist() == list(start) and head[0] == pytest.approx(tip)
+        way = np.subtract(tip, start)
+        across = way[0] * (end - begin)[1] - way[1] * (end - begin)[0]
+        assert across == pytest.approx(0, abs=1e-9)  # the shaft leads to the tip
+        assert 0 < np.dot(way, end - begin) < np.dot(way, way)  # and ends where the head begins
     view.close()
 
 

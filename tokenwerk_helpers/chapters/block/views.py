@@ -57,7 +57,8 @@ class SmallBlock(Explorer):
         self.figure.figure.set_layout_engine("none")
         axes = self.figure.figure.add_axes((0.01, 0, 0.98, 1))
         self.diagram = diagram = BlockDiagram(axes, part_labels())
-        axes.set_ylim(-0.78, 1.08)
+        left, right = axes.get_xlim()
+        axes.set(xlim=(left - 0.2, right + 0.2), ylim=(-0.78, 1.08))  # room for the lists of x and y
         self.numbers = {
             name: axes.text(
                 diagram.middle[name], -0.58, "", ha="center", va="center", fontsize=style.TEXT_SIZE
