@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.causal_mask import computation, exercises, questions, views
+from tokenwerk_helpers.chapters.reading import Reading
 from tokenwerk_helpers.pretrained import Pretrained, load
 from tokenwerk_helpers.tokenizer import Tokenizer
 
@@ -356,7 +357,7 @@ def test_only_without_the_mask_is_the_next_token_seen(tokenizer):
 
 
 def test_both_read_the_same_stories_and_the_recording_is_what_comes_of_it(tokenizer):
-    steps = [one for one, _ in zip(computation.train_both(tokenizer), range(2 * computation.EVERY))]
+    steps = [one for one, _ in zip(computation.train_both(Reading()), range(2 * computation.EVERY))]
     for kind in computation.KINDS_OF_TRAINING:
         stored = computation.recorded()[kind]
         means = computation.averaged([step.losses[kind] for step in steps])

@@ -453,7 +453,7 @@ def test_11_all_seeds_can_the_same_and_the_shipped_one_reads_most_clearly():
 
 def test_11_two_hundred_spells_are_copied_and_one_word_further_on_if_the_first_head_reads_so():
     shipped, text, dice = load(), prose("11_training"), Random(0)
-    last, heads = Checkpoint(0, shipped.model, {}), training_computation.copying_heads(shipped)
+    last, heads = Checkpoint(0, shipped.model, {}), training_computation.copying_heads(Reading(shipped))
     copied = moved = 0
     for _ in range(200):
         spell = dice.sample(SPELL_WORDS, 5)
@@ -468,7 +468,7 @@ def test_11_two_hundred_spells_are_copied_and_one_word_further_on_if_the_first_h
             for words in (" ".join(spell), " ".join([spell[-1], *spell[:-1]]))
         ]
         plain, fed = (
-            training_computation.circuit(last, shipped.tokenizer, *both, change, heads).following[0][0]
+            training_computation.circuit(last, Reading(shipped), *both, change, heads).following[0][0]
             for change in ("none", "exchanged")
         )
         copied += plain == f"␣{spell[at + 1]}"

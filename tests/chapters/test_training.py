@@ -215,7 +215,7 @@ def test_only_the_keys_of_the_second_head_are_told_of_the_other_text(two_heads):
     ids, others = (ids_of(tokenizer, one) for one in (text, other))
     for step in (1200, 4000):
         checkpoint = two_heads.checkpoints[step]
-        found = computation.circuit(checkpoint, tokenizer, ids, others, "exchanged", heads)
+        found = computation.circuit(checkpoint, two_heads.reading, ids, others, "exchanged", heads)
         logits, weights = by_hand(checkpoint.model, torch.tensor([ids]), torch.tensor([others]), *heads)
         assert np.allclose(found.second, weights, atol=1e-5)
         shares, best = logits.softmax(dim=-1).topk(5)
@@ -230,7 +230,7 @@ def test_the_same_text_in_exchange_changes_nothing(two_heads):
     ids = ids_of(tokenizer, computation.spell_text())
     last = two_heads.checkpoints[4000]
     same, plain = (
-        computation.circuit(last, tokenizer, ids, ids, change, two_heads.heads)
+        computation.circuit(last, two_heads.reading, ids, ids, change, two_heads.heads)
         for change in ("exchanged", "none")
     )
     assert np.allclose(same.second, plain.second, atol=1e-6)

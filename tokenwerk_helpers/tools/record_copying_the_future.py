@@ -10,12 +10,12 @@ from pathlib import Path
 import torch
 
 from ..chapters.causal_mask.computation import KINDS_OF_TRAINING, RECORDING, averaged, train_both
-from ..pretrained import load
+from ..chapters.reading import Reading
 
 
 def record(path: Path = RECORDING) -> None:
     """Train both and store them."""
-    steps = list(train_both(load().tokenizer))
+    steps = list(train_both(Reading()))
     content = {}
     for kind in KINDS_OF_TRAINING:
         losses = [round(loss, 3) for loss in averaged([step.losses[kind] for step in steps])]

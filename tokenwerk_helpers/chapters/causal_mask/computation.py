@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ... import model, sampling, training
+from ... import model, training
 from ...apart import Seeded
 from ...pretrained import load
 from ...tokenizer import Tokenizer
@@ -183,13 +183,6 @@ def train(kind: str, tokenizer: Tokenizer, seed: int = 0) -> training.Training:
     return training.Training(decoder, training.fresh_batches(tokenizer, 16, seed), recipe)
 
 
-def written(decoder: model.Decoder, tokenizer: Tokenizer) -> str:
-    """How the decoder goes on after BEGINNING, always with the most probable token."""
-    ids = [tokenizer.start, *tokenizer.encode(BEGINNING)]
-    steps = sampling.generate(decoder, ids, MOST_TOKENS, temperature=0, eos=tokenizer.end)
-    return BEGINNING + tokenizer.decode(step.id for step in steps if step.id != tokenizer.end)
-
-
 class Both(NamedTuple):
     """The losses of one step of both trainings, and what each model then writes where that was due."""
 
@@ -197,13 +190,17 @@ class Both(NamedTuple):
     texts: dict[str, str] | None
 
 
-def train_both(tokenizer: Tokenizer, seed: int = 0) -> Iterator[Both]:
-    """Train with and without the mask side by side; every EVERY steps, and before the first, both write."""
-    trainings = {kind: train(kind, tokenizer, seed) for kind in KINDS_OF_TRAINING}
+def train_both(reading: Reading, seed: int = 0) -> Iterator[Both]:
+    """Train with and without the mask side by side; after every EVERY steps both write."""
+    trainings = {kind: train(kind, reading.tokenizer, seed) for kind in KINDS_OF_TRAINING}
+
+    def written(decoder: model.Decoder) -> str:
+        return BEGINNING + reading.continuation(BEGINNING, MOST_TOKENS, decoder)
+
     for step in range(1, STEPS + 1):
         losses = {kind: next(one).train_loss for kind, one in trainings.items()}
         due = step % EVERY == 0
-        texts = {kind: written(one.model, tokenizer) for kind, one in trainings.items()} if due else None
+        texts = {kind: written(one.model) for kind, one in trainings.items()} if due else None
         yield Both(losses, texts)
 
 

@@ -324,7 +324,7 @@ class CopyingTheFuture(Explorer):
 
     def train(self) -> None:
         """Begin both trainings here; the page stays usable, and Stop ends them."""
-        self.runner.start(train_both(self.reading.tokenizer))
+        self.runner.start(train_both(self.reading))
         self.own = []
         self.settle()
         self.start.disabled, self.stop.disabled = True, False

@@ -11,7 +11,7 @@ import torch
 
 from ... import corpus, model, parameters, sampling, training
 from ...apart import Seeded
-from ...trace import Replacement, Trace, ablate, layer_logits, running_with, trace
+from ...trace import Replacement, Trace, ablate, layer_logits, running_with
 from ..reading import Reading, example_gift
 
 # ---- the way of the data, place by place ----
@@ -60,11 +60,10 @@ class Run:
 
 def run(reading: Reading, text: str) -> Run:
     """Run the model once on a text."""
-    ids = reading.ids(text)
-    seen = trace(reading.model, torch.tensor([ids]))
+    ids, labels, seen = reading.read(text)
     logits = seen["logits"][0, -1]  # (V,)
     best = logits.topk(min(CANDIDATES, len(logits))).indices.tolist()
-    return Run(ids, reading.labels(ids), seen, best, reading.labels(best))
+    return Run(ids, labels, seen, best, reading.labels(best))
 
 
 @dataclass(frozen=True)

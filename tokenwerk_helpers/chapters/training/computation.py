@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ... import corpus, model, training
 from ...model import Decoder
-from ...pretrained import Checkpoint, Pretrained, load, load_checkpoints
+from ...pretrained import Checkpoint, load_checkpoints
 from ...tokenizer import Tokenizer
 from ...trace import Replacement, ablate, trace
 from ..reading import Reading
@@ -136,11 +136,9 @@ class Circuit:
     following: list[tuple[str, float]]  # the most probable next tokens
 
 
-def copying_heads(pretrained: Pretrained) -> tuple[Head, Head]:
+def copying_heads(reading: Reading) -> tuple[Head, Head]:
     """The head that looks at the word before, and the one that copies, as they were measured."""
-    heads = pretrained.about["heads"]
-    first, second = (Head(heads[role]["block"], heads[role]["head"]) for role in ("previous", "induction"))
-    return first, second
+    return Head(*reading.known_head("previous")), Head(*reading.known_head("induction"))
 
 
 def keys_after(model: Decoder, ids: Tensor, other: Tensor, first: Head, second: Head) -> Tensor:
@@ -184,7 +182,7 @@ def changed(
 
 
 def circuit(
-    checkpoint: Checkpoint, tokenizer: Tokenizer, ids: list[int], other: list[int], change: str,
+    checkpoint: Checkpoint, reading: Reading, ids: list[int], other: list[int], change: str,
     heads: tuple[Head, Head],
 ) -> Circuit:  # fmt: skip
     """Run the model at a step of its training with one of CHANGES; `other` as long as `ids` if exchanged."""
@@ -192,12 +190,13 @@ def circuit(
     own, read = torch.tensor([ids]), torch.tensor([other if change == "exchanged" else ids])  # (1, T)
     replace = changed(checkpoint.model, own, read, change, first, second)
     seen = trace(checkpoint.model, own, replace=replace)
-    looks = trace(checkpoint.model, read)[f"blocks.{first.block}.attn.weights"][0, first.head]  # (T, T)
+    # Only where the texts differ does the first head look otherwise than in this run.
+    looked = trace(checkpoint.model, read) if change == "exchanged" else seen
+    looks = looked[f"blocks.{first.block}.attn.weights"][0, first.head]  # (T, T)
     copies = seen[f"blocks.{second.block}.attn.weights"][0, second.head]  # (T, T)
-    shares, best = seen["logits"][0, -1].softmax(dim=-1).topk(NEXT)
-    following = list(zip(tokenizer.labels(best.tolist()), shares.tolist()))
+    following = reading.most_probable(seen["logits"][0, -1].softmax(dim=-1), NEXT)
     return Circuit(
-        checkpoint.step, change, tokenizer.labels(read[0].tolist()), tokenizer.labels(ids), looks.numpy(),
+        checkpoint.step, change, reading.labels(read[0].tolist()), reading.labels(ids), looks.numpy(),
         copies.numpy(), int(copies[-1].argmax()), following,
     )  # fmt: skip
 
@@ -211,13 +210,10 @@ def rotated_spell_text() -> str:
 
 def copied(change: str) -> str:
     """What the shipped model writes after `spell_text` under one of CHANGES."""
-    shipped = load()
-    ids, other = (
-        [shipped.tokenizer.start, *shipped.tokenizer.encode(text)]
-        for text in (spell_text(), rotated_spell_text())
-    )
-    last = Checkpoint(0, shipped.model, {})
-    found = circuit(last, shipped.tokenizer, ids, other, change, copying_heads(shipped))
+    reading = Reading()
+    ids, other = map(reading.ids, (spell_text(), rotated_spell_text()))
+    last = Checkpoint(0, reading.model, {})
+    found = circuit(last, reading, ids, other, change, copying_heads(reading))
     return found.following[0][0].strip("␣")
 
 

@@ -329,7 +329,7 @@ class TwoHeads(Explorer):
     def __init__(self, pretrained=None, checkpoints=None):
         self.reading = Reading(pretrained)
         self.checkpoints = {c.step: c for c in checkpoints or load_checkpoints()}
-        self.heads = copying_heads(self.reading.pretrained)
+        self.heads = copying_heads(self.reading)
         self.first, self.second = (self._matrix() for _head in self.heads)
         self.figure = LiveFigure(7.0, 1.5)
         self._draw()
@@ -364,7 +364,7 @@ class TwoHeads(Explorer):
                         ids=len(ids), others=len(others)
                     )
                 )
-        return circuit(self.checkpoints[step], self.reading.tokenizer, ids, others, change, self.heads)
+        return circuit(self.checkpoints[step], self.reading, ids, others, change, self.heads)
 
     def _exchange(self) -> None:
         self.controls["change"].value = "exchanged"
