@@ -126,6 +126,12 @@ def loss_on(model: Decoder, rows: Sequence[Row], size: int = 256) -> float:
     return total / tokens
 
 
+def averaged(losses: Iterable[float], count: int) -> list[float]:
+    """The means of `count` losses each, one after the other; an unfinished rest is left out."""
+    losses = list(losses)
+    return [sum(losses[i : i + count]) / count for i in range(0, len(losses) - count + 1, count)]
+
+
 # --- The loop -------------------------------------------------------------------------------------
 
 

@@ -1,9 +1,9 @@
 """What 05_causal_mask computes: settings in, arrays out."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -204,9 +204,7 @@ def train_both(reading: Reading, seed: int = 0) -> Iterator[Both]:
         yield Both(losses, texts)
 
 
-def averaged(losses: Sequence[float]) -> list[float]:
-    """The means of EVERY losses each, one after the other; an unfinished rest is left out."""
-    return [sum(losses[i : i + EVERY]) / EVERY for i in range(0, len(losses) - EVERY + 1, EVERY)]
+averaged = partial(training.averaged, count=EVERY)
 
 
 @cache

@@ -1,5 +1,7 @@
 """Live views of 05_causal_mask."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -8,12 +10,12 @@ from ... import model
 from ...language import ReaderMistake, _, ngettext
 from ...live import style
 from ...live.bars import LabelledBars
-from ...live.controls import button, dropdown, int_slider, slider, text_input
+from ...live.controls import dropdown, int_slider, slider, text_input
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
+from ...live.long_work import LongWork
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
-from ...live.running import Runner
 from ...pretrained import Pretrained
 from ..reading import Reading, example_gift
 from .computation import (
@@ -248,22 +250,16 @@ class LeakProbe(Explorer):
 KIND_COLOURS = {MASKED: style.ROLES["attention"], UNMASKED: style.ACCENTS["warning"]}
 
 
-class CopyingTheFuture(Explorer):
+class CopyingTheFuture(LongWork):
     """Two small trainings, with the causal mask and without: their losses, and what each model writes."""
 
     def __init__(self, pretrained=None):
         self.reading = Reading(pretrained)
         self.floor = self.reading.pretrained.about["validation"]["floor"]
-        self.own: list[Both] = []
-        self.runner = Runner(self._follow, self._ended, self.tell)
         self.figure = LiveFigure(8.0, 3.3)
         self._draw()
         controls = {"step": int_slider(_("training step"), EVERY, STEPS, STEPS, EVERY)}
-        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
-        super().__init__(controls, [[self.figure]], [self.start, self.stop])
-        self.start.on_click(self.guarded(lambda _button: self.train()))
-        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
-        self.stop.disabled = True
+        super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(future_after)
 
@@ -322,32 +318,25 @@ class CopyingTheFuture(Explorer):
 
     # ---- the reader's own run ----
 
-    def train(self) -> None:
-        """Begin both trainings here; the page stays usable, and Stop ends them."""
-        self.runner.start(train_both(self.reading))
-        self.own = []
-        self.settle()
-        self.start.disabled, self.stop.disabled = True, False
+    def work(self) -> Iterator[Both]:
+        """Both trainings, side by side."""
+        return train_both(self.reading)
 
-    def reset(self) -> None:
-        """Put the slider back to where it began, and take the reader's own run away."""
-        self.runner.stop()
-        self.own = []
-        super().reset()
+    def forget(self) -> None:
+        """Put away the steps of an earlier run."""
+        self.own: list[Both] = []
 
-    def _follow(self, both: Both) -> None:
+    def follow(self, both: Both) -> None:
+        """Keep a step, and show where a text was due."""
         self.own.append(both)
         if both.texts:
             self._show_own()
             self.say(self.sentence(self.result))
 
-    def _ended(self) -> None:
-        self.start.disabled, self.stop.disabled = False, True
-
-    def close(self) -> None:
-        """End the trainings and let go of the widgets."""
-        self.runner.stop()
-        super().close()
+    def reset(self) -> None:
+        """Put the slider back to where it began, and take the reader's own run away."""
+        self.end()
+        super().reset()
 
 
 # ---- in the right place: before softmax ----

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ... import training
 from ...apart import Seeded
 from ...model import NORM_PLACEMENTS, Config, Decoder
 from ...tokenizer import split
@@ -169,10 +170,7 @@ def train(run: Run, seed: int = 0) -> Iterator[float]:
     yield from _training(fresh_model(run.norm, run.blocks, seed=seed), run, seed)
 
 
-def averaged(losses: Iterable[float], count: int = EVERY) -> list[float]:
-    """The means of `count` losses each, one after the other; an unfinished rest is left out."""
-    losses = list(losses)
-    return [sum(losses[i : i + count]) / count for i in range(0, len(losses) - count + 1, count)]
+averaged = partial(training.averaged, count=EVERY)
 
 
 # ---- a look inside ----

@@ -1,5 +1,7 @@
 """Live views of 06b_norm_placement."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -8,11 +10,11 @@ from ...language import _, ngettext
 from ...live import style
 from ...live.block_diagram import BlockDiagram
 from ...live.cells import close_earlier_runs
-from ...live.controls import button, dropdown, selection_slider
+from ...live.controls import dropdown, selection_slider
 from ...live.explorer import Explorer
 from ...live.figure import LiveFigure
+from ...live.long_work import LongWork
 from ...live.numbers import magnitude, number
-from ...live.running import Runner
 from ..book import part_labels
 from .computation import (
     DEPTHS,
@@ -195,13 +197,11 @@ def variant_names() -> list[str]:
     ]
 
 
-class PlacementTraining(Explorer):
+class PlacementTraining(LongWork):
     """Short trainings by where the norm sits: recorded curves, and your own run beside them."""
 
     def __init__(self):
         self.figure = LiveFigure(8.6, 3.9)
-        self.losses: list[float] = []
-        self.runner = Runner(self._step, self._ended, self.tell)
         self._draw()
         rates = [(f"{rate:g}", rate) for rate in RATES]
         controls = {
@@ -209,11 +209,7 @@ class PlacementTraining(Explorer):
             "rate": dropdown(_("learning rate"), rates, 1e-3),
             "variant": dropdown(_("train here"), [(name, i) for i, name in enumerate(variant_names())], 0),
         }
-        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
-        super().__init__(controls, [[self.figure]], buttons=[self.start, self.stop])
-        self.start.on_click(self.guarded(lambda _button: self.train()))
-        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
-        self.stop.disabled = True
+        super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(recorded_trainings)
 
@@ -244,8 +240,7 @@ class PlacementTraining(Explorer):
 
     def update(self) -> None:
         """Show the recorded curves of another setting; a run of the reader's own ends."""
-        self.runner.stop()
-        self.losses = []
+        self.end()
         super().update()
 
     def show(self, result: Trainings) -> None:
@@ -261,28 +256,21 @@ class PlacementTraining(Explorer):
 
     # ---- the reader's own run ----
 
-    def train(self) -> None:
-        """Begin a training of the chosen variant; the page stays usable, and Stop ends it."""
+    def work(self) -> Iterator[float]:
+        """A training of the chosen variant."""
         shown = self.result
-        run = runs_at(shown.blocks, shown.rate)[shown.chosen]
-        self.runner.start(train(run))
-        self.losses = []
-        self.settle()
-        self.start.disabled, self.stop.disabled = True, False
+        return train(runs_at(shown.blocks, shown.rate)[shown.chosen])
 
-    def _step(self, loss: float) -> None:
+    def forget(self) -> None:
+        """Put away the losses of an earlier run."""
+        self.losses: list[float] = []
+
+    def follow(self, loss: float) -> None:
+        """Keep the loss of a step, and show it with the others that one point averages."""
         self.losses.append(loss)
         if len(self.losses) % EVERY == 0:
             self._show_own()
             self.say(self.sentence(self.result))
-
-    def _ended(self) -> None:
-        self.start.disabled, self.stop.disabled = False, True
-
-    def close(self) -> None:
-        """End the training and let go of the widgets."""
-        self.runner.stop()
-        super().close()
 
     # ---- words ----
 
@@ -329,14 +317,11 @@ def table_names() -> dict[str, str]:
     return {"W_Q": _("W for queries"), "W_K": _("W for keys"), "W2": "W₂"}
 
 
-class InsideTheBlocks(Explorer):
+class InsideTheBlocks(LongWork):
     """How alike the positions become from block to block, and which tables still get a gradient."""
 
     def __init__(self):
         self.figure = LiveFigure(8.8, 3.8)
-        self.own: dict[int, Inside] = {}
-        self.made = 0  # steps of the reader's own run
-        self.runner = Runner(self._follow, self._ended, self.tell)
         self._draw()
         names = arrangement_names()
         controls = {
@@ -344,11 +329,7 @@ class InsideTheBlocks(Explorer):
             "arrangement": dropdown(_("arrangement"), [(names[name], name) for name in names], "cut"),
             "steps": selection_slider(_("training steps"), LOOKS, LOOKS[-1]),
         }
-        self.start, self.stop = button(_("Train"), "play"), button(_("Stop"), "stop")
-        super().__init__(controls, [[self.figure]], [self.start, self.stop])
-        self.start.on_click(self.guarded(lambda _button: self.train()))
-        self.stop.on_click(self.guarded(lambda _button: self.runner.stop()))
-        self.stop.disabled = True
+        super().__init__(controls, [[self.figure]])
 
     compute = staticmethod(recorded_looks)
 
@@ -401,17 +382,13 @@ class InsideTheBlocks(Explorer):
         """Show another moment; with another arrangement or depth the reader's own run ends."""
         wanted = self.controls["blocks"].value, self.controls["arrangement"].value
         if self.result is not None and wanted != (self.result.blocks, self.result.arrangement):
-            self._forget()
+            self.end()
         super().update()
 
     def reset(self) -> None:
         """Put every control back to where it began, and take the reader's own run away."""
-        self._forget()
+        self.end()
         super().reset()
-
-    def _forget(self) -> None:
-        self.runner.stop()
-        self.own, self.made = {}, 0
 
     def show(self, result: Looks) -> None:
         places = np.arange(1, result.blocks + 1)
@@ -444,29 +421,24 @@ class InsideTheBlocks(Explorer):
 
     # ---- the reader's own run, from a start that was not recorded ----
 
-    def train(self) -> None:
-        """Begin a short training of the chosen arrangement; the page stays usable, and Stop ends it."""
+    def work(self) -> Iterator[tuple[int, Inside | None]]:
+        """A short training of the chosen arrangement."""
         shown = self.result
-        self.runner.start(looks_along(arrangements(shown.blocks)[shown.arrangement], OWN_SEED))
-        self.own, self.made = {}, 0
-        self.settle()
-        self.start.disabled, self.stop.disabled = True, False
+        return looks_along(arrangements(shown.blocks)[shown.arrangement], OWN_SEED)
 
-    def _follow(self, made: tuple[int, Inside | None]) -> None:
+    def forget(self) -> None:
+        """Put away the looks of an earlier run."""
+        self.own: dict[int, Inside] = {}
+        self.made = 0  # steps
+
+    def follow(self, made: tuple[int, Inside | None]) -> None:
+        """Say how far the run is, and show a look where one was due."""
         self.made, inside = made
         if inside:
             self.own[self.made] = inside
             self._show_own(self.result)
             self.figure.refresh()
         self.say(self.sentence(self.result))
-
-    def _ended(self) -> None:
-        self.start.disabled, self.stop.disabled = False, True
-
-    def close(self) -> None:
-        """End the training and let go of the widgets."""
-        self.runner.stop()
-        super().close()
 
     # ---- words ----
 

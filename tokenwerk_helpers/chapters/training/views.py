@@ -244,6 +244,15 @@ class LiveTraining(Explorer):
 # ---- through the stored checkpoints ----
 
 
+def matrix_of_looks(cell_size: int) -> MatrixView:
+    """A matrix for the weights of one head, empty at first."""
+    return MatrixView(
+        np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=cell_size, row_axis=_("looks"),
+        column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
+        masked_words=_("“{row}” must not look at “{column}”: it comes later"),
+    )  # fmt: skip
+
+
 class Scrubber(Explorer):
     """Move through the stored checkpoints: loss, abilities, an attention map and a text move together."""
 
@@ -253,11 +262,7 @@ class Scrubber(Explorer):
         steps = [checkpoint.step for checkpoint in self.checkpoints]
         self.figure = LiveFigure(4.6, 3.6)
         self._draw(steps)
-        self.matrix = MatrixView(
-            np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=17, row_axis=_("looks"),
-            column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
-            masked_words=_("“{row}” must not look at “{column}”: it comes later"),
-        )  # fmt: skip
+        self.matrix = matrix_of_looks(17)
         block, head = self.reading.known_head("induction")
         config = self.reading.model.config
         controls = {
@@ -330,7 +335,7 @@ class TwoHeads(Explorer):
         self.reading = Reading(pretrained)
         self.checkpoints = {c.step: c for c in checkpoints or load_checkpoints()}
         self.heads = copying_heads(self.reading)
-        self.first, self.second = (self._matrix() for _head in self.heads)
+        self.first, self.second = (matrix_of_looks(15) for _head in self.heads)
         self.figure = LiveFigure(7.0, 1.5)
         self._draw()
         steps = sorted(self.checkpoints)
@@ -368,14 +373,6 @@ class TwoHeads(Explorer):
 
     def _exchange(self) -> None:
         self.controls["change"].value = "exchanged"
-
-    @staticmethod
-    def _matrix() -> MatrixView:
-        return MatrixView(
-            np.zeros((1, 1)), limits=(0.0, 1.0), digits=-1, cell_size=15, row_axis=_("looks"),
-            column_axis=_("at"), words=_("“{row}” looks at “{column}” with {value}"),
-            masked_words=_("“{row}” must not look at “{column}”: it comes later"),
-        )  # fmt: skip
 
     @staticmethod
     def _name(head: Head) -> str:
