@@ -31,6 +31,7 @@ TAPS = {
     "sampling": "logits",
     "next": "logits",
 }
+OF_CANDIDATES = ("head", "sampling", "next")  # the parts that have a number for each next token
 CANDIDATES = 10  # next tokens that are shown
 
 
@@ -88,7 +89,7 @@ def station(run: Run, stop: Stop, position: int) -> Station:
     shape = tuple(values.shape)
     if stop.part in ("sampling", "next"):
         values = values.softmax(dim=-1)
-    if stop.part in ("head", "sampling", "next"):
+    if stop.part in OF_CANDIDATES:
         return Station(stop, run.labels, run.candidates, values[0][:, run.best].numpy(), shape, place)
     columns = [str(i + 1) for i in range(shape[-1])]
     return Station(stop, run.labels, columns, values[0].numpy(), shape, place)

@@ -20,6 +20,7 @@ from .computation import (
     INNER,
     LAYER_TOP,
     LIMIT,
+    OF_CANDIDATES,
     OUTER,
     PARTS,
     TOP,
@@ -158,7 +159,7 @@ class LivingPlan(Explorer):
         if part == "ids":
             return {"columns": [_("id")], "kind": "sequential", "limits": None, "digits": 0, "cell_size": 44,
                     "column_axis": ""}  # fmt: skip
-        if part in ("head", "sampling", "next"):
+        if part in OF_CANDIDATES:
             shares = part != "head"
             return {"columns": result.columns, "kind": "sequential" if shares else "diverging",
                     "limits": (0.0, 1.0) if shares else None, "digits": 2 if shares else 1, "cell_size": 44,
@@ -167,7 +168,7 @@ class LivingPlan(Explorer):
                 "column_axis": _("component")}  # fmt: skip
 
     def sentence(self, result: Station) -> str:
-        letters = {"ids": "(B, T)", "head": "(B, T, V)", "sampling": "(B, T, V)", "next": "(B, T, V)"}
+        letters = {"ids": "(B, T)"} | dict.fromkeys(OF_CANDIDATES, "(B, T, V)")
         shape = f"{letters.get(result.stop.part, '(B, T, D)')} = {result.shape}"
         text = f"{self._name(result.stop)}, {shape}. {what_happens()[result.stop.part]}"
         return text + " " + self._row(result)
@@ -179,7 +180,7 @@ class LivingPlan(Explorer):
             return _("Token {place}, “{token}”, has the id {id}.").format(
                 place=result.position + 1, token=token, id=int(row[0])
             )
-        if result.stop.part in ("head", "sampling", "next"):
+        if result.stop.part in OF_CANDIDATES:
             best = int(row.argmax())
             value = number(row[best]) if result.stop.part == "head" else percent(row[best])
             return _(
