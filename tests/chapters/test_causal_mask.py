@@ -1,6 +1,7 @@
 """05_causal_mask: the masks, what they hide on a real model, and what leaks without them."""
 
 import asyncio
+import math
 
 import numpy as np
 import pytest
@@ -242,7 +243,8 @@ def test_the_guesses_know_right_from_wrong():
     assert questions.guess_ones().reply_to(15).correct
     assert all(questions.guess_ones().reply_to(n).correct is False for n in (10, 25, 5))
     assert right_options(questions.guess_leak()) == ["Ausgaben 3 bis 5"]
-    assert right_options(questions.guess_zero()) == ["genau 0"]
+    assert right_options(questions.guess_added_mask()) == ["kleiner als die anderen, aber nicht 0"]
+    assert computation.weight_where_zero_is_added() == pytest.approx(1 / (math.e + math.e + 1))
     hidden = questions.guess_hidden_score()
     assert hidden.reply_to(0.67).correct and hidden.reply_to(2 / 3).correct
     assert len({hidden.reply_to(wrong).text for wrong in (1, 1 / 3, 0.5)}) == 3

@@ -100,7 +100,7 @@ def test_every_control_moves_the_split_and_any_text_is_text(merges):
     merges.reset()
 
 
-TEXTS = ["🦆" * 30, "ä" * 60, "Ж" * 60, "a" * 120, "a\n\t " * 30, example_story(), ""]
+TEXTS = ["🦆" * 19, "ä" * 38, "Ж" * 38, "a" * 76, "a\n\t " * 19, example_story(), ""]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:1]))
@@ -111,6 +111,7 @@ def test_every_piece_stands_in_the_picture_and_its_name_in_its_box(merges, text,
     (axes,) = merges.figure.figure.axes
     names = [name for name in axes.texts if name.get_visible()]
     assert [name.get_text() for name in names] == merges.result.pieces
+    assert {name.get_fontsize() for name in names} <= {8.0}
     page = axes.get_window_extent()
     boxes = {}
     for new, drawn in ((False, merges.old), (True, merges.new)):
@@ -130,10 +131,10 @@ def test_every_piece_stands_in_the_picture_and_its_name_in_its_box(merges, text,
 def test_too_many_bytes_get_words_and_the_picture_stays(merges):
     merges.reset()
     image = merges.figure.pixels.tobytes()
-    merges.set(text="ü" * 61)
-    assert "höchstens 120 Bytes" in merges.message.value and merges.figure.pixels.tobytes() == image
-    merges.set(text="ü" * 60)
-    assert merges.error is None and merges.result.byte_count == 120
+    merges.set(text="ü" * 39)
+    assert "höchstens 76 Bytes" in merges.message.value and merges.figure.pixels.tobytes() == image
+    merges.set(text="ü" * 38)
+    assert merges.error is None and merges.result.byte_count == 76
     merges.reset()
 
 

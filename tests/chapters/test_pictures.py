@@ -24,6 +24,7 @@ from tokenwerk_helpers.chapters import book
 from tokenwerk_helpers.chapters.book import you_are_here
 from tokenwerk_helpers.chapters.norm_placement.computation import at_start
 from tokenwerk_helpers.chapters.residual.computation import train_all_rates
+from tokenwerk_helpers.live import style
 from tokenwerk_helpers.live.explorer import Explorer
 from tokenwerk_helpers.live.figure import LiveFigure
 
@@ -105,9 +106,12 @@ def faults(live: LiveFigure) -> list[str]:
     # The boxes of slanted writing overlap, the letters do not.
     level = [(text, box.padded(-TOUCH / 2)) for text, box in writings if text.get_rotation() % 90 == 0]
     over = [(one, other) for (one, a), (other, b) in combinations(level, 2) if a.overlaps(b)]
-    return [f"{text.get_text()!r} is cut off" for text in cut] + [
-        f"{one.get_text()!r} and {other.get_text()!r} lie over each other" for one, other in over
-    ]
+    small = [text for text, _box in writings if text.get_fontsize() < style.SMALL_SIZE]
+    return (
+        [f"{text.get_text()!r} is cut off" for text in cut]
+        + [f"{text.get_text()!r} is small print" for text in small]
+        + [f"{one.get_text()!r} and {other.get_text()!r} lie over each other" for one, other in over]
+    )
 
 
 def is_stale(live: LiveFigure) -> bool:

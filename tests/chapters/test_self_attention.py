@@ -191,7 +191,7 @@ def test_the_guesses_know_right_from_wrong():
         not any(row_sum.reply_to(answer).correct for answer in (100, 5)) and not spread.reply_to(16).correct
     )
     for guess, right in (
-        (questions.guess_shift(), 1),
+        (questions.guess_stretch(), 2),
         (questions.guess_transpose(), 1),
         (questions.guess_pronoun(), 2),
     ):

@@ -10,7 +10,7 @@ from PIL import Image
 from tests.browser import CHROMIUM, CHROMIUM_OPTIONS
 from tests.single_view import mount, wire
 from tokenwerk_helpers.live import style
-from tokenwerk_helpers.live.figure import LiveFigure
+from tokenwerk_helpers.live.figure import CSS_PIXELS_PER_INCH, LiveFigure
 
 pytestmark = pytest.mark.browser
 
@@ -179,15 +179,30 @@ def test_every_view_shows_the_same_and_one_that_is_gone_is_left_alone(show):
     assert shown.page.evaluate("() => model.listening") == 0
 
 
-def test_the_picture_is_told_in_words_and_never_wider_than_its_place(show):
+def test_the_picture_is_told_in_words_and_never_sticks_out_of_its_place(show):
     shown = show(plot())
     canvas = shown.page.locator("canvas")
     assert canvas.get_attribute("role") == "img" and canvas.get_attribute("aria-label") == "a line"
     shown.page.evaluate("() => model.update({ alt: '<b>a steeper line</b>' })")
     assert canvas.get_attribute("aria-label") == "<b>a steeper line</b>"
     shown.page.set_viewport_size({"width": 200, "height": 600})
+    place = canvas.evaluate(
+        "(canvas) => [canvas.parentElement.clientWidth, canvas.parentElement.scrollWidth]"
+    )
     box = canvas.bounding_box()
-    assert box["width"] == 200 and box["height"] == pytest.approx(100, abs=1)
+    whole = shown.live.width
+    assert place == [200, pytest.approx(box["width"], abs=1)]
+    assert box["width"] == pytest.approx(0.85 * whole, abs=1)
+    assert box["height"] == pytest.approx(box["width"] / 2, abs=1)
+    smallest = style.SMALL_SIZE / 72 * CSS_PIXELS_PER_INCH
+    assert smallest * box["width"] / whole >= 9
+
+
+def test_a_page_a_little_too_narrow_shrinks_the_picture_and_no_more(show):
+    shown = show(plot())
+    wide = int(0.9 * shown.live.width)
+    shown.page.set_viewport_size({"width": wide, "height": 600})
+    assert shown.page.locator("canvas").bounding_box()["width"] == wide
 
 
 def test_a_click_is_told_in_parts_of_the_picture_however_large_it_is_shown(show):
@@ -200,7 +215,9 @@ def test_a_click_is_told_in_parts_of_the_picture_however_large_it_is_shown(show)
     canvas = shown.page.locator("canvas").first
     assert canvas.evaluate("(canvas) => getComputedStyle(canvas).cursor") == "pointer"
     for width in (384, 192):  # the second as on a narrow page
-        canvas.evaluate("(canvas, width) => { canvas.style.width = `${width}px`; }", width)
+        canvas.evaluate(
+            "(canvas, width) => { canvas.style.width = canvas.style.minWidth = `${width}px`; }", width
+        )
         canvas.click(position={"x": width / 4, "y": width / 8})
         shown.carry()
         assert told.pop() == pytest.approx((0.25, 0.75), abs=0.02)

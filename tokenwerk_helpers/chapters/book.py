@@ -68,7 +68,7 @@ def labels() -> dict[str, str]:
         "norm2": _("Norm₂"),
         "mlp": _("MLP"),
         "final_norm": _("Norm"),
-        "head": _("Head"),
+        "head": _("Output\nhead"),
         "sampling": _("Softmax,\nchoice"),
         "next": _("next\ntoken"),
         "block": _("Block, L times"),

@@ -1,6 +1,7 @@
 """The drawn decoder: one picture of the whole model, with the part at hand lit up."""
 
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ BOXES = {
     "attention": ("attention", 4.6, 1.25),
     "norm2": ("norm", 6.85, 0.85),
     "mlp": ("mlp", 7.95, 0.95),
-    "final_norm": ("norm", 10.35, 0.85),
-    "head": ("head", 11.5, 0.85),
+    "final_norm": ("norm", 10.15, 0.85),
+    "head": ("head", 11.3, 1.1),
     "sampling": (None, 12.7, 1.2),
     "next": (None, 14.25, 1.05),
 }
 SUMS = {"sum1": 6.3, "sum2": 9.35}  # the circled plus signs, where a contribution joins the residual path
+SUM_RADIUS = 0.17
 BLOCK = (2.8, 9.85)  # left and right edge of the frame that is repeated L times
 PATH_Y, HIGH, LOW = 0.0, 0.42, -0.42
 RESIDUAL_Y = 0.98
@@ -100,20 +102,11 @@ def _draw_frame(axes: Axes, label: str, lit: bool) -> None:
 
 
 def _draw_flow(axes: Axes) -> None:
-    stops = [
-        (0.9, 1.3),
-        (2.65, 3.5),
-        (4.35, 4.6),
-        (5.85, 6.3 - 0.17),
-        (6.3 + 0.17, 6.85),
-        (7.7, 7.95),
-        (8.9, 9.35 - 0.17),
-        (9.35 + 0.17, 10.35),
-        (11.2, 11.5),
-        (12.35, 12.7),
-        (13.9, 14.25),
-    ]
-    for start, end in stops:
+    """An arrow from each part on the path to the next, boxes and sums alike."""
+    parts = [(left, left + width) for _role, left, width in BOXES.values()]
+    parts += [(at - SUM_RADIUS, at + SUM_RADIUS) for at in SUMS.values()]
+    parts.sort()
+    for (_left, start), (end, _right) in pairwise(parts):
         _arrow(axes, (start, PATH_Y), (end, PATH_Y), style.LIGHT.soft, 1.0)
 
 
@@ -128,7 +121,7 @@ def _draw_residual_path(axes: Axes, label: str, lit: bool) -> None:
             linewidth=width,
             solid_joinstyle="round",
         )
-        _arrow(axes, (end, RESIDUAL_Y), (end, PATH_Y + 0.17), colour, width)
+        _arrow(axes, (end, RESIDUAL_Y), (end, PATH_Y + SUM_RADIUS), colour, width)
     for x in SUMS.values():
         face = colour if lit else style.LIGHT.paper
         sign = style.LIGHT.paper if lit else style.LIGHT.soft
@@ -172,7 +165,7 @@ def _draw_box(axes: Axes, left: float, width: float, label: str, role: str | Non
         va="center",
         zorder=5,
         linespacing=1.15,
-        fontsize=style.SMALL_SIZE - 0.6,
+        fontsize=style.SMALL_SIZE,
         fontweight="bold" if lit else "normal",
         color=_ink_on(colour) if lit else style.LIGHT.ink,
     )

@@ -2,6 +2,14 @@
 // and tells Python the page's theme and the screen's density.
 const isDark = () => document.body.dataset.jpThemeLight === "false";
 
+// A narrow page shrinks a picture so far and no further: its smallest type, of 10.7 pixels, stays above 9.
+const SMALLEST = 0.85;
+
+const showAsWide = (canvas, width) => {
+  canvas.style.width = `${width}px`;
+  canvas.style.minWidth = `${SMALLEST * width}px`;
+};
+
 // A copy, since words of 32 bits must start at a multiple of four and a message part need not.
 const words = (part) => new Uint32Array(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
 
@@ -13,7 +21,7 @@ export default () => {
     if (!picture) return;
     const { width, height } = picture.pixels;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    canvas.style.width = `${width / picture.density}px`; // a pixel drawn is a pixel of the screen, however odd
+    showAsWide(canvas, width / picture.density); // a pixel drawn is a pixel of the screen, however odd
     canvas.getContext("2d").putImageData(picture.pixels, 0, 0);
     canvas.dataset.painted = String(Number(canvas.dataset.painted) + 1);
   };
@@ -53,7 +61,8 @@ export default () => {
     canvas.dataset.painted = "0";
     canvas.setAttribute("role", "img");
     Object.assign(canvas, { width: model.get("width"), height: model.get("height") });
-    canvas.style.width = `${model.get("width")}px`;
+    showAsWide(canvas, model.get("width"));
+    el.classList.add("tokenwerk-picture"); // beyond that one scrolls
     el.append(canvas);
 
     const describe = () => canvas.setAttribute("aria-label", model.get("alt"));

@@ -3,7 +3,7 @@
 PADDING = 8
 GAP = 14  # between panels
 TITLE_SIZE, LABEL_SIZE, SMALL_LABEL_SIZE = 13, 12, 10
-PRINT_SIZE, SMALLEST_PRINT = 11.5, 8.5
+PRINT_SIZE, SMALLEST_PRINT = 11.5, 9.0
 SMALLEST_CELL = 3
 LABELLED_CELL = 13  # from here on each row and column has room for its label
 STRETCH = 1.3  # how far the height may be exceeded for that

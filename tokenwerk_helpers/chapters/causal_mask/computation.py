@@ -267,7 +267,7 @@ def masked_before_and_after(hidden: float, visible: tuple[float, float] = (1.0, 
     return Places(hidden, before.numpy(), after.numpy())
 
 
-def weight_of_minus_infinity() -> float:
-    """What softmax makes of a score of -inf beside an ordinary one."""
-    scores = torch.tensor([[0.0, -torch.inf]], dtype=torch.float32)
-    return model.softmax(scores)[0, 1].item()
+def weight_where_zero_is_added() -> float:
+    """The weight of a forbidden place where a mask of 1 (allowed) and 0 is added to three equal scores."""
+    scores = torch.zeros(3, dtype=torch.float64)
+    return model.softmax(scores + torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64))[2].item()

@@ -1,9 +1,7 @@
 """Questions of 05_causal_mask: each with its truth and an answer for whatever is said."""
 
-import math
-
 from ...language import _
-from ...live.numbers import number
+from ...live.numbers import number, percent
 from ...live.question import Choice, Mistake, NumberQuestion, Option
 from ...pretrained import load
 from .computation import (
@@ -14,7 +12,7 @@ from .computation import (
     mask,
     masked_before_and_after,
     outputs_that_move,
-    weight_of_minus_infinity,
+    weight_where_zero_is_added,
     writing_without_a_mask,
 )
 
@@ -38,7 +36,7 @@ def guess_window() -> NumberQuestion:
     """How many looks a window leaves."""
     return NumberQuestion(
         _(
-            "Five tokens, a window of 3: each sees itself and the two before. "
+            "Five tokens, a window mask of width 3: each sees itself and the two before. "
             "How many looks are allowed in all?"
         ),
         truth=lambda: looks("window", 5, width=3),
@@ -50,7 +48,7 @@ def guess_window() -> NumberQuestion:
             ),
             Mistake(
                 1 + 2 + 3 + 4 + 4,
-                _("A window of 3 counts the token itself: it looks at two before."),
+                _("A window mask of width 3 counts the token itself: it looks at two before."),
             ),
         ],
         otherwise=_("Go row by row: token 1 sees itself, token 2 sees two, and from token 3 on?"),
@@ -82,8 +80,8 @@ def guess_leak() -> Choice:
     """How far a changed token reaches through two layers that each look back by one."""
     return Choice(
         _(
-            "Each token sees itself and the one before (a window of 2). Two such layers follow one another, "
-            "and you change token 3 of 6. Which outputs can move?"
+            "Each token sees itself and the one before (a window mask of width 2). Two such layers follow "
+            "one another, and you change token 3 of 6. Which outputs can move?"
         ),
         truth=lambda: outputs_that_move(3, mask("window", 6, width=2), layers=2),
         options=[
@@ -107,22 +105,32 @@ def guess_leak() -> Choice:
     )
 
 
-def guess_zero() -> Choice:
-    """What -inf becomes."""
+def guess_added_mask() -> Choice:
+    """What comes of adding the mask itself, ones and zeros: nothing is hidden, and nothing complains."""
     return Choice(
-        _("A score of −∞ goes through softmax beside ordinary scores. Its weight is …"),
-        truth=weight_of_minus_infinity,
+        _(
+            "Somebody forgets M and adds the mask itself to the scores: 1 where one may look, 0 where not. "
+            "Three scores are 0, the third place is forbidden. Its weight is …"
+        ),
+        truth=weight_where_zero_is_added,
         options=[
             Option(
-                math.ulp(0),
-                _("very small, but above 0"),
-                _("With −1000 that would be so in theory. But what is e to the power of −∞?"),
+                0.0,
+                _("exactly 0"),
+                _("That takes a score of −∞. Here 0 + 0 = 0 goes into softmax. And what is e⁰?"),
             ),
-            Option(0, _("exactly 0"), _("Right: e^(−∞) is 0. Hidden tokens get no weight at all.")),
             Option(
-                math.nan,
-                _("not a number (NaN)"),
-                _("That only threatens a row in which everything is hidden. Here there are others."),
+                weight_where_zero_is_added(),
+                _("smaller than the others, but not 0"),
+                _(
+                    "Right: 1 / (e + e + 1), about {share}. Nothing is forbidden, and no error says so. "
+                    "That is why 0 and −∞ are added."
+                ).format(share=percent(weight_where_zero_is_added())),
+            ),
+            Option(
+                1 / 3,
+                _("one third, like the others"),
+                _("So it was before. What does softmax do with [1, 1, 0]?"),
             ),
         ],
     )

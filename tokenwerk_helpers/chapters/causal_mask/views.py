@@ -50,8 +50,8 @@ def kind_names() -> list[tuple[str, str]]:
     return [
         (_("causal (GPT)"), "causal"),
         (_("none (BERT)"), "none"),
-        (_("window"), "window"),
-        (_("prefix"), "prefix"),
+        (_("window mask"), "window"),
+        (_("prefix mask"), "prefix"),
     ]
 
 
@@ -71,7 +71,7 @@ class MaskLab(Explorer):
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
             "head": int_slider(_("head"), 1, config.heads, 1),
             "kind": dropdown(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
-            "width": int_slider(_("window or prefix"), 1, 12, 3),
+            "width": int_slider(_("width"), 1, 12, 3),
             "temperature": slider(_("temperature"), 0.1, 3, 1, 0.1),
         }
         super().__init__(controls, [[self.scores, self.masked, self.weights]])
@@ -163,7 +163,7 @@ class LeakProbe(Explorer):
             "position": int_slider(_("exchange token"), 2, self.reading.context, PLACE),
             "new": text_input(_("for"), first_substitute(self.reading, text)),
             "kind": dropdown(_("mask"), kind_names(), "causal"),
-            "width": int_slider(_("window or prefix"), 1, 12, 3),
+            "width": int_slider(_("width"), 1, 12, 3),
         }
         super().__init__(controls, [[self.figure]])
         self.follow_length("position", lambda result: len(result.labels))

@@ -21,7 +21,7 @@ def guess_shape() -> NumberQuestion:
         mistakes=[
             Mistake(
                 lambda answer: answer in (100, 200),
-                _("The head answers at every position, not just at the last."),
+                _("The output head answers at every position, not just at the last."),
             ),
             Mistake(700, _("That is one of the two texts.")),
         ],
@@ -52,7 +52,10 @@ def guess_change_of_shape() -> Choice:
             Option(
                 "head",
                 _("after the output head"),
-                _("Right: until then everything fits the direct path. The head makes V logits of D numbers."),
+                _(
+                    "Right: until then everything fits the direct path. "
+                    "The output head makes V logits of D numbers."
+                ),
             ),
             Option(
                 "sampling",
@@ -143,11 +146,12 @@ def guess_missing_part() -> Choice:
 def guess_tied() -> NumberQuestion:
     """What a tied head saves."""
     return NumberQuestion(
-        _("V = 100, D = 8. How many parameters does a tied head save?"),
+        _("V = 100, D = 8. How many parameters does a tied output head save?"),
         truth=saved_by_tying,
         right=_("Right: V · D = 800 numbers, a whole second table."),
         otherwise=_(
-            "The head is a table with a row of D numbers for each of the V entries. It is not needed twice."
+            "The output head is a table with a row of D numbers for each of the V entries. "
+            "It is not needed twice."
         ),
         within=0,
     )

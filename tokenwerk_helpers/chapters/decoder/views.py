@@ -74,7 +74,8 @@ def what_happens() -> dict[str, str]:
         "sum2": _("The direct path plus the contribution: y = u + MLP(Norm₂(u)). It leaves the block."),
         "final_norm": _("After the last block each list is normalized once more."),
         "head": _(
-            "The head makes V logits of each list. Shown are those of the ten best candidates at the end."
+            "The output head makes V logits of each list. "
+            "Shown are those of the ten best candidates at the end."
         ),
         "sampling": _("Softmax makes probabilities of the logits: positive, and each row adds up to 1."),
         "next": _(

@@ -36,33 +36,22 @@ from .computation import (
 
 # ---- byte pair encoding, merge by merge ----
 
-LONGEST = 120  # bytes of a text that still fit the picture
+LONGEST = 76  # bytes of a text: so many fit into the picture even where each is a piece of its own, as ‹F0›
 PIECE, LINE = 1.8, 2.3  # height of a piece, and from one line to the next; a letter is about 0.9 wide
-ROOM, HEIGHT = 100.0, 7.0  # of the picture at full size
+ROOM, LINES = 100.0, 4  # of the picture
+HEIGHT = LINES * LINE + 0.1
 
 
-def in_lines(pieces: list[str], room: float) -> list[tuple[float, int, float]]:
-    """Left edge, line and width of each piece, set from left to right in lines of this width."""
+def in_lines(pieces: list[str]) -> list[tuple[float, int, float]]:
+    """Left edge, line and width of each piece, set from left to right in lines of the picture's width."""
     places, left, row = [], 0.5, 0
     for piece in pieces:
         width = 1.0 + 0.92 * len(piece)
-        if left + width > room - 0.5:
+        if left + width > ROOM - 0.5:
             left, row = 0.5, row + 1
         places.append((left, row, width))
         left += width + 0.5
     return places
-
-
-def _lines(pieces: list[str], zoom: float) -> int:
-    return max((row for _left, row, _width in in_lines(pieces, zoom * ROOM)), default=0) + 1
-
-
-def zoom_for(pieces: list[str]) -> float:
-    """How many times smaller than at full size the pieces have to be drawn so that all of them fit."""
-    zoom, widest = 1.0, max((len(piece) for piece in pieces), default=0) + 2
-    while zoom * ROOM < widest or _lines(pieces, zoom) * LINE + 0.1 > zoom * HEIGHT:
-        zoom += 0.05
-    return zoom
 
 
 def box(left: float, bottom: float, width: float, height: float, corner: float) -> Path:
@@ -83,7 +72,7 @@ class Merges(Explorer):
 
     def __init__(self, tokenizer: Tokenizer | None = None, text: str | None = None):
         self.tokenizer = tokenizer or Reading().tokenizer
-        self.figure = LiveFigure(8.6, 1.75)
+        self.figure = LiveFigure(8.6, 2.33)
         self._draw()
         controls = {
             "text": text_input(_("text"), text or example_story()),
@@ -100,6 +89,7 @@ class Merges(Explorer):
 
     def _draw(self) -> None:
         self.axes = style.bare_axes(self.figure.figure)
+        self.axes.set(xlim=(0, ROOM), ylim=(0, HEIGHT))
         colour = style.ROLES["embedding"]
         self.old = boxes(self.axes, colour, facecolors="none")
         self.new = boxes(self.axes, colour, facecolors=colour)
@@ -107,12 +97,8 @@ class Merges(Explorer):
         self.names = Texts(self.figure, self.axes, ha="center", va="center", family="DejaVu Sans Mono")
 
     def show(self, result: Split) -> None:
-        zoom = zoom_for(result.pieces)
-        self.axes.set(xlim=(0, zoom * ROOM), ylim=(0, zoom * HEIGHT))
-        top = zoom * HEIGHT - 0.2 - PIECE
-        places = [
-            (left, top - row * LINE, width) for left, row, width in in_lines(result.pieces, zoom * ROOM)
-        ]
+        top = HEIGHT - 0.2 - PIECE
+        places = [(left, top - row * LINE, width) for left, row, width in in_lines(result.pieces)]
         for drawn, kind in ((self.old, False), (self.new, True)):
             drawn.set_paths(
                 [
@@ -124,7 +110,7 @@ class Merges(Explorer):
         self.names.show(
             {
                 "x": left + width / 2, "y": bottom + PIECE / 2, "text": piece,
-                "color": style.LIGHT.paper if new else style.LIGHT.ink, "fontsize": style.SMALL_SIZE / zoom,
+                "color": style.LIGHT.paper if new else style.LIGHT.ink, "fontsize": style.SMALL_SIZE,
             }
             for piece, new, (left, bottom, width) in zip(result.pieces, result.uses_newest, places)
         )  # fmt: skip

@@ -98,7 +98,7 @@ class CurveFit(Explorer):
             "activation": dropdown(
                 _("activation"), [("GELU", "gelu"), ("ReLU", "relu"), (_("none"), "none")], "gelu"
             ),
-            "hidden": selection_slider(_("hidden units"), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), 4),
+            "hidden": selection_slider(_("neurons"), (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), 4),
         }
         super().__init__(controls, [[self.figure]])
 
@@ -118,13 +118,13 @@ class CurveFit(Explorer):
         self.figure.refresh()
 
     def sentence(self, result: Fit) -> str:
-        text = _("Hidden units: {hidden}, activation: {activation}, root mean square error: {error}.").format(
+        text = _("Neurons: {hidden}, activation: {activation}, root mean square error: {error}.").format(
             hidden=result.hidden, error=number(result.error, 3),
             activation={"gelu": "GELU", "relu": "ReLU", "none": _("none")}[result.activation],
         )  # fmt: skip
         if result.activation == "none":
             return (
-                text + " " + _("Without activation it stays a straight line, however many units there are.")
+                text + " " + _("Without activation it stays a straight line, however many neurons there are.")
             )
         if result.error < 0.02:
             return text + " " + _("The curve is all but met.")

@@ -309,12 +309,9 @@ class PlacementTraining(LongWork):
 # ---- a look inside ----
 
 TABLE_COLOURS = dict(zip(TABLES, (style.ACCENTS[name] for name in ("first", "second", "third"))))
+TABLE_SIGNS = {"W_Q": "W_Q", "W_K": "W_K", "W2": "W_2"}  # as typed: no letter is a small Q or K
+TABLE_DASHES = {"W_Q": "-", "W_K": (0, (2, 1.5)), "W2": "-"}  # those of Q and K often lie on one another
 FAINTEST, STRONGEST = 1e-9, 1e1  # of the gradients; what lies beyond sits on the edge
-
-
-def table_names() -> dict[str, str]:
-    """The tables whose gradients are shown; letters have no small Q and K to stand below."""
-    return {"W_Q": _("W for queries"), "W_K": _("W for keys"), "W2": "W₂"}
 
 
 class InsideTheBlocks(LongWork):
@@ -362,14 +359,15 @@ class InsideTheBlocks(LongWork):
         self.tables, self.singles, self.own_gradients = {}, {}, {}
         for table, colour in TABLE_COLOURS.items():
             (self.tables[table],) = self.right.plot(
-                [], [], color=colour, marker="o", markersize=3, label=table_names()[table]
-            )
+                [], [], color=colour, linestyle=TABLE_DASHES[table], marker="o", markersize=3,
+                label=TABLE_SIGNS[table],
+            )  # fmt: skip
             self.singles[table] = self._single(self.right, colour)
             (self.own_gradients[table],) = self.right.plot(
                 [], [], "o", color=style.LIGHT.ink, markersize=4, zorder=4
             )
             self.figure.moving(self.tables[table], *self.singles[table], self.own_gradients[table])
-        self.right.legend(loc="lower left", ncols=3)
+        self.right.legend(loc="lower left", ncols=3, handlelength=3)
 
     @staticmethod
     def _single(axes: Axes, colour: str) -> list[Line2D]:

@@ -153,7 +153,9 @@ def _check_decoder(reader: Reader) -> Feedback:
     ]
     gaps = [true - answer for true, answer in zip(exact, answers)]
     if not any(gaps):
-        return reader.right(_("Right, with a shared head and with an own one. You can count GPT-3 now."))
+        return reader.right(
+            _("Right, with a shared output head and with one of its own. Now you can count GPT-3 as well.")
+        )
     return wrong(_missing_in_decoder(answers, gaps))
 
 
@@ -169,7 +171,7 @@ def _only_one_block() -> str:
 
 
 def _sum_up() -> str:
-    return _("Not yet. Add up: two tables at the entrance, L blocks, the last norm, maybe a head.")
+    return _("Not yet. Add up: two tables at the entrance, L blocks, the last norm, perhaps an output head.")
 
 
 def _lacking_in_decoder() -> list[Mistake]:
@@ -182,17 +184,17 @@ def _lacking_in_decoder() -> list[Mistake]:
         Mistake(
             "no own head",
             lacking(lambda V, D, L, T, own: V * D * own),
-            _("Right with a shared head. One with a table of its own needs more."),
+            _("Right with a shared output head. One with a table of its own needs more."),
         ),
         Mistake(
             "always an own head",
             lacking(lambda V, D, L, T, own: -V * D * (not own)),
-            _("Right with an own head. A shared table is counted once."),
+            _("Right if the output head has a table of its own. A shared table is counted once."),
         ),
         Mistake(
             "no last norm",
             lacking(lambda V, D, L, T, own: 2 * D),
-            _("Almost. Between the last block and the head sits one more norm."),
+            _("Almost. Between the last block and the output head sits one more norm."),
         ),
         Mistake(
             "no positions",
@@ -227,7 +229,7 @@ check_decoder_parameters = Exercise(
         _("Walk through the decoder from the ids to the logits and note each table that you pass."),
         _(
             "You have already counted one block: L of them count L times. Tables for tokens and positions, "
-            "and the last norm, are there once; a shared head costs nothing, an own one V · D."
+            "and the last norm, are there once; a shared output head costs nothing, one of its own V · D."
         ),
     ],
     mistakes=_decoder_mistakes,

@@ -66,7 +66,7 @@ def part_names() -> dict[str, str]:
         "mlp": _("MLP"),
         "mlp_bias": _("MLP biases"),
         "norms": _("norms"),
-        "head": _("head"),
+        "head": _("output head"),
     }
 
 
@@ -264,7 +264,7 @@ class Counting(Explorer):
             "blocks": int_slider(_("blocks L"), 1, 12, CHAPTER.blocks),
             "context": int_slider(_("positions T"), 8, 256, CHAPTER.context_length, 8),
             "heads": selection_slider(_("heads H"), [1, 2, 4, 8], CHAPTER.heads),
-            "tied": checkbox(_("the head shares the token table"), True),
+            "tied": checkbox(_("the output head shares the token table"), True),
             "bias": checkbox(_("with biases"), True),
         }
         super().__init__(controls, [[self.figure]])
@@ -327,7 +327,7 @@ class Counting(Explorer):
             more=grouped(exact.total - rule.total),
             share=small_percent(1 - rule.total / exact.total),
         )
-        own = _("The head has a table of its own with {head} of them.").format(
+        own = _("The output head has a table of its own with {head} of them.").format(
             head=grouped(exact.parts["head"])
         )
         heads = ngettext(
@@ -350,7 +350,7 @@ class LeftOut(Explorer):
         controls = {
             "width": selection_slider(_("width D"), WIDTHS, CHAPTER.width),
             "blocks": selection_slider(_("blocks L"), [1, 2, 4, 6, 12, 24, 48, 96], CHAPTER.blocks),
-            "tied": checkbox(_("the head shares the token table"), True),
+            "tied": checkbox(_("the output head shares the token table"), True),
             "bias": checkbox(_("with biases"), True),
         }
         super().__init__(controls, [[self.figure]])
@@ -368,7 +368,13 @@ class LeftOut(Explorer):
         self.figure.moving(self.steps.yaxis, *self.links, self.line, self.here)
 
     def _draw_steps(self, axes: Axes) -> None:
-        names = [_("attention\nbiases"), _("MLP\nbiases"), _("norms"), _("head\n(own table)"), _("together")]
+        names = [
+            _("attention\nbiases"),
+            _("MLP\nbiases"),
+            _("norms"),
+            _("output head\n(own table)"),
+            _("together"),
+        ]
         colours = [COLOURS[part] for part in LEFT_OUT] + [style.LIGHT.soft]
         self.bars = LabelledBars(self.figure, axes, 5, 0.62, color=colours, tick_label=names)
         self.links = [
@@ -432,9 +438,9 @@ class LeftOut(Explorer):
     def _reason(config: Config, left_out: dict[str, int]) -> str:
         small = sum(left_out.values()) - left_out["head"]
         if left_out["head"] > small:
-            return _("Most of it is the head's own table.")
+            return _("Most of it is the output head's own table.")
         if left_out["head"]:
-            return _("The head's own table is {head} of it.").format(head=grouped(left_out["head"]))
+            return _("The output head's own table is {head} of it.").format(head=grouped(left_out["head"]))
         if config.bias:
             return _("It is 13 · L · D + 2 · D numbers: D alone, where the tables have D².")
         return _("Without biases only the multipliers γ of the norms are left: 2 · L · D + D numbers.")
@@ -464,7 +470,7 @@ class ModelSizes(Explorer):
         names = model_names()
         controls = {
             "chosen": dropdown(_("model"), [(names[name], name) for name in SIZES], "gpt2"),
-            "tied": checkbox(_("the head shares the token table"), True),
+            "tied": checkbox(_("the output head shares the token table"), True),
             "stored": dropdown(
                 _("stored as"),
                 [
@@ -512,9 +518,9 @@ class ModelSizes(Explorer):
     def sentence(self, result: Sizes) -> str:
         count = result.counts[result.chosen]
         head = (
-            _("{name}, head and token table shared: {total} parameters.")
+            _("{name}, output head and token table shared: {total} parameters.")
             if result.tied
-            else _("{name} with a head of its own: {total} parameters.")
+            else _("{name} with an output head of its own: {total} parameters.")
         )
         share = _("{share} of them sit in the tables at the entrance and the exit.")
         need = (

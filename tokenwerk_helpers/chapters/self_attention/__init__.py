@@ -6,8 +6,8 @@ from .questions import (
     guess_empty_query,
     guess_pronoun,
     guess_row_sum,
-    guess_shift,
     guess_spread,
+    guess_stretch,
     guess_transpose,
 )
 from .views import FiveSteps, Heads, SplitHeads, WhyScale

@@ -102,10 +102,10 @@ def equation(gives: str, query: int) -> Equation:
 # ---- softmax ----
 
 
-def signs_of_a_shift(scores: Sequence[float], shift: float) -> tuple[int, ...]:
-    """Which weights grow (1), shrink (-1) or stay (0) when `shift` is added to every score of a row."""
+def signs_of_a_stretch(scores: Sequence[float], factor: float) -> tuple[int, ...]:
+    """Which weights grow (1), shrink (-1) or stay (0) when every score of a row is multiplied by `factor`."""
     row = torch.tensor(scores, dtype=torch.float64)
-    change = model.softmax(row + shift) - model.softmax(row)
+    change = model.softmax(row * factor) - model.softmax(row)
     return tuple(change.round(decimals=6).sign().int().tolist())
 
 

@@ -99,8 +99,8 @@ check_attention = Exercise(
     hints=lambda: [
         _("Write one line for each step of the table: scores, scaled, weights, context."),
         _(
-            "Every query meets every key in q @ k.T. d_k is the last number in q.shape, and each row of "
-            "the weights adds up to 1: which axis is that?"
+            "Every query meets every key in one product of two matrices, once the keys stand as columns. d_k "
+            "is the width of a query. And the weights of one row add up to 1: along which axis is that?"
         ),
     ],
     mistakes=_mistakes,

@@ -9,7 +9,7 @@ from ...model import softmax
 from .computation import (
     context_by_hand,
     most_looked_at_before_the_pronoun,
-    signs_of_a_shift,
+    signs_of_a_stretch,
     without_transpose,
 )
 
@@ -43,20 +43,27 @@ def guess_empty_query() -> VectorQuestion:
     )
 
 
-def guess_shift() -> Choice:
-    """Softmax looks at differences: each option stands for the signs of three changes."""
-    fraction = _("Write the fraction down: each e^(s + 5) is e^s · e⁵. What happens to e⁵?")
+def guess_stretch() -> Choice:
+    """What larger scores do to the weights: each option stands for the signs of three changes."""
     return Choice(
-        _("You add 5 to all scores of one row. What happens to its weights?"),
-        truth=lambda: signs_of_a_shift([1.0, 0.0, 2.5], 5.0),
+        _("You double all scores of a row: [1, 0, 2.5] becomes [2, 0, 5]. What happens to its weights?"),
+        truth=lambda: signs_of_a_stretch([1.0, 0.0, 2.5], 2.0),
         options=[
-            Option((1, 1, 1), _("They all grow"), fraction),
+            Option(
+                (1, 1, 1),
+                _("They all double"),
+                _("Together they would make 2 then. What does softmax do at the end?"),
+            ),
             Option(
                 (0, 0, 0),
                 _("They stay as they are"),
-                _("Right: e⁵ stands above and below the fraction line. Softmax sees differences only."),
+                _("So it is when you add the same number to all. Here the distances double, too."),
             ),
-            Option((-1, -1, 1), _("The largest one grows, the others shrink"), fraction),
+            Option(
+                (-1, -1, 1),
+                _("The largest one grows, the others shrink"),
+                _("Right: the distances have doubled, and softmax sees distances. It gets harder."),
+            ),
         ],
     )
 
