@@ -138,7 +138,7 @@ def test_08_what_each_missing_part_costs(board):
     assert losses["residual"] > blind > losses["mlp"]
     residual, mlps, norms, attention, positions = (number(losses[part]) for part in order)
     assert (
-        f"Am schlimmsten ist es ohne Residualpfade: Der Verlust steigt auf {residual} und ist damit "
+        f"Am schlimmsten ist es ohne direkte Wege: Der Verlust steigt auf {residual} und ist damit "
         f"schlechter als blindes Raten ({number(blind)}). Dann folgen die MLPs ({mlps}), die Normen "
         f"({norms}), die Attention ({attention}) und die Positionen ({positions})."
     ) in prose("08_decoder")

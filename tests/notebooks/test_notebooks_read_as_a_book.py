@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
+import pytest
 
 from tokenwerk_helpers.chapters.book import CHAPTERS
 from tokenwerk_helpers.tools import messages
@@ -125,6 +126,23 @@ def german() -> dict[str, str]:
         string = message.string if isinstance(message.string, tuple) else (message.string,)
         found[str(message.id)[:60]] = " ".join(string) if message.id else ""
     return found
+
+
+# What page 13 decides has one meaning here: these would say something else in its place.
+OTHER_WORDS = {
+    "Ausgabekopf": r"\b(?:geteilte[nrm]?|eigene[nrm]?) Kopf\b|\b[Dd]er Kopf (?:macht|liefert|antwortet|wählt|teilt)",
+    "Fenstermaske": r"Fenster der Breite|Maske „Fenster“|„Fenster“ leckt",
+    "Neuron": r"verdeckte[nrs]? (?:Einheit|Schicht)|\binnere[nr]? Wert",
+    "direkte Wege": r"ohne Residualpfade|Residualpfade fehlen",
+    "Gewichtstabelle": r"Gewichtsmatri",
+    "Startgewichte": r"Anfangsgewicht|Initialgewicht",
+}
+
+
+@pytest.mark.parametrize("word", OTHER_WORDS)
+def test_one_thing_has_one_word(word):
+    texts = {**{f"{page}: {text[:30]}": text for page, text in every_cell("markdown")}, **german()}
+    assert [place for place, text in texts.items() if re.search(OTHER_WORDS[word], text)] == []
 
 
 def test_umlauts_are_written_out():

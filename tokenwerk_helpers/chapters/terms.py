@@ -67,7 +67,6 @@ TERMS = {
         "MLP": r"MLPs?\b",
         "GELU": "GELU",
         "ReLU": "ReLU",
-        "verdeckte Einheit": "verdeckten? Einheit",
         "kleinste Quadrate": "kleinsten? Quadrate",
         "Neuron": "Neuron",
         "Feed-Forward-Netz": "Feed-Forward",

@@ -133,7 +133,7 @@ def guess_missing_part() -> Choice:
             ),
             Option(
                 "residual",
-                _("the residual paths are missing"),
+                _("the direct paths are missing"),
                 _(
                     "Right: without them every part gets only what the part before it has left over. "
                     "Measure it."

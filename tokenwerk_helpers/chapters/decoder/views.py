@@ -347,7 +347,7 @@ def part_names() -> dict[str, str]:
     return {
         "attention": _("attention off"),
         "mlp": _("MLP off"),
-        "residual": _("residual path off"),
+        "residual": _("direct paths off"),
         "norms": _("norms off"),
         "positions": _("positions off"),
     }

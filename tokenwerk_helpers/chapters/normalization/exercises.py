@@ -191,8 +191,8 @@ check_layer_norm = Exercise(
     hints=lambda: [
         _("Go step by step, as with [1, 3]: mean, deviations, variance, root, gamma and beta."),
         _(
-            "Each position has its own mean: average over the last axis, and keep that axis (keepdim=True) so "
-            "that it can be subtracted. The variance is the mean of the squared deviations; where does "
+            "Each position has its own mean: average over the last axis, and keep that axis (keepdim=True), "
+            "so that it can be subtracted. The variance is the mean of the squared deviations; where does "
             "epsilon belong, before the root or behind it?"
         ),
     ],
