@@ -18,6 +18,9 @@ VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -
 READER  := .venv/reader-$(VERSION)
 MAKER   := .venv/maker-$(VERSION)
 
+# A kernel that has to compile the package anew starts later, and the suite starts fifty.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: lab check test html new refresh messages retrain benchmark lint
 .DEFAULT_GOAL := lab
 

@@ -49,12 +49,17 @@
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+  // Resolves when the kernel has answered everything; false if time is up.
+  const idle = async (patience) => {
+    if (underWay.size) await Promise.race([new Promise((resolve) => waiting.push(resolve)), pause(patience)]);
+    return !underWay.size;
+  };
+
   // Resolves when the kernel has answered everything and the answer is on the screen; false if time is up.
   const answered = async (patience) => {
     const end = performance.now() + patience;
     while (performance.now() < end) {
-      const last = underWay.size ? new Promise((resolve) => waiting.push(resolve)) : null;
-      await Promise.race([last, pause(patience)]);
+      await idle(patience);
       await nextFrame();
       await nextFrame();
       if (!underWay.size) return true; // an answer may let the next value go, which a slider held back
@@ -68,6 +73,12 @@
     handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 
   const isSame = (one, other) => one.picture === other?.picture && one.caption === other?.caption;
+
+  // Changes whenever a view of the explorer is painted or its caption says something else; null before the first paint.
+  const signs = (explorer) => {
+    const paints = all(PICTURES, explorer).map((view) => Number(view.dataset.painted));
+    return paints.every((count) => count > 0) ? `${paints} ${look.caption(explorer)}` : null;
+  };
 
   const look = {
     ready: () => {
@@ -146,13 +157,15 @@
     },
     // What is to be seen of the explorer.
     state: (explorer) => ({ picture: look.picture(explorer), caption: look.caption(explorer) }),
-    // The state once the kernel is done and nothing changes any more; null if it does not come to rest.
+    // The state once the kernel is done and nothing is painted or said any more; null if it does not come to rest.
     settled: async (explorer, patience) => {
       const end = performance.now() + patience;
       let before = null;
-      while (performance.now() < end && (await answered(patience))) {
-        const now = look.state(explorer);
-        if (now.picture !== null && isSame(now, before)) return now;
+      while (performance.now() < end && (await idle(patience))) {
+        await nextFrame();
+        if (underWay.size) continue; // an answer may let the next value go, which a slider held back
+        const now = signs(explorer);
+        if (now !== null && now === before) return look.state(explorer);
         before = now;
       }
       return null;
@@ -160,10 +173,11 @@
     // Does the state become another one, of itself?
     changes: async (explorer, before, patience) => {
       const end = performance.now() + patience;
-      while (performance.now() < end) {
-        const now = look.state(explorer);
-        if (now.picture !== null && !isSame(now, before)) return true;
-        await nextFrame();
+      for (let seen = null; performance.now() < end; await nextFrame()) {
+        const now = signs(explorer);
+        if (now === null || now === seen) continue; // pixels are dear: looked at only where something was painted
+        seen = now;
+        if (!isSame(look.state(explorer), before)) return true;
       }
       return false;
     },

@@ -7,7 +7,7 @@ settings belong to the reader: whatever they are, views look and compute the sam
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from unittest.mock import Mock
@@ -61,13 +61,14 @@ def extremes(control: widgets.Widget) -> list:
     return [True, False] if isinstance(control, widgets.Checkbox) else []
 
 
-def at_the_ends(explorer: Explorer) -> Iterator[str]:
-    """Move each control alone to its ends, and yield where it stands."""
+def at_the_ends(explorer: Explorer, back: Callable[[str], object] = str) -> Iterator[str]:
+    """Move each control alone to its ends, and yield where it stands; `back` is told its name after Reset."""
     for name, control in explorer.controls.items():
         for value in extremes(control):
             control.value = value
             yield f"{name} = {value}"
         explorer.reset()
+        back(name)
 
 
 def drawn(live: LiveFigure) -> Iterator[tuple[Text, Bbox]]:
@@ -211,6 +212,7 @@ class Seen:
     stale: set[str] = field(default_factory=set)
     jumps: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
     traces: list[str] = field(default_factory=list)
     shown: list = field(default_factory=list)
 
@@ -225,7 +227,8 @@ def seen(request) -> Seen:
     found.traces += ["making it changes a global setting"] if settings() != before else []
     found.shown += shown(explorer)
     found.jumps |= set(jumps(explorer, figures))
-    moves = at_the_ends(explorer)
+    first = shown(explorer)
+    moves = at_the_ends(explorer, lambda name: shown(explorer) == first or found.changed.add(name))
     with asked_from_the_page() as (page, wrong):
         while where := page_thread(page, lambda: next(moves, None)):
             found.shown += shown(explorer)
@@ -240,6 +243,10 @@ def seen(request) -> Seen:
 
 def test_no_writing_is_cut_off_or_lies_over_another_at_the_ends_of_any_control(seen):
     assert not seen.faults
+
+
+def test_reset_after_any_control_brings_back_what_was_shown_first(seen):
+    assert not seen.changed
 
 
 def test_what_has_moved_looks_as_if_all_had_been_drawn_anew(seen):

@@ -8,9 +8,9 @@ from dataclasses import asdict
 import pytest
 import tokenizers
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers import decoders, models, pre_tokenizers, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from tokenwerk_helpers import pretrained
 from tokenwerk_helpers.model import Config, Decoder
@@ -215,11 +215,11 @@ def library_tokenizer() -> tokenizers.Tokenizer:
     return library
 
 
-def hugging_face_gpt2(folder, **changes) -> GPT2LMHeadModel:
+def hugging_face_gpt2(folder, **changes):
     """A random GPT-2 written to a folder; every parameter is random, so that no bias hides as zero."""
     torch.manual_seed(0)
     settings = {"vocab_size": 280, "n_positions": 16, "n_embd": 12, "n_head": 3, "n_layer": 2}
-    model = GPT2LMHeadModel(GPT2Config(**settings | changes)).eval()
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**settings | changes)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.3)
@@ -277,7 +277,7 @@ def test_gpt2_in_half_precision_is_computed_in_float32(tmp_path):
 def test_gpt2s_text_has_hugging_faces_ids(tmp_path, text):
     hugging_face_gpt2(tmp_path)
     tokenizer = load_gpt2(tmp_path).tokenizer
-    theirs = PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    theirs = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
     assert tokenizer.encode(text) == theirs(text)["input_ids"]
     assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.start == tokenizer.end == theirs.convert_tokens_to_ids("<|endoftext|>")

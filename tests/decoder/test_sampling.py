@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from tokenwerk_helpers.model import Config, Decoder
 from tokenwerk_helpers.sampling import generate, probabilities, ranks, stages, window
@@ -207,9 +207,9 @@ def test_the_dtype_of_the_logits_is_kept_and_never_below_float32(dtype, result):
 
 def with_hugging_face(logits, temperature=None, top_k=None, top_p=None):
     warpers = [
-        temperature is not None and TemperatureLogitsWarper(float(temperature)),
-        top_k is not None and TopKLogitsWarper(top_k),
-        top_p is not None and TopPLogitsWarper(float(top_p)),
+        temperature is not None and transformers.TemperatureLogitsWarper(float(temperature)),
+        top_k is not None and transformers.TopKLogitsWarper(top_k),
+        top_p is not None and transformers.TopPLogitsWarper(float(top_p)),
     ]
     for warper in filter(None, warpers):
         logits = warper(None, logits)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.browser
 PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 STILL = 1000  # milliseconds without a word from the kernel, after which long work has ended
-PRESSES = 30
+PRESSES = 12
 SIDE_BAR = 252  # its width in pixels, when it is open
 TALLEST_VIEW = 779  # pixels that JupyterLab leaves a page of a window of 900
 KEYS = ("ArrowRight", "ArrowLeft", "End", "Home")
@@ -67,16 +68,23 @@ def comes_to_rest(notebook: Notebook) -> bool:
     return notebook.ask("atRest", {"still": STILL, "patience": ANSWER})
 
 
-def unmoved(explorer: Locator, before: dict[str, str], actions: list[Callable]) -> set[str]:
-    """Do one action after the other until picture and caption have both changed; name what has not."""
-    still = set(before)
+class Moved(NamedTuple):
+    """What has stayed as it was, of picture and caption, and what is to be seen now."""
+
+    still: set[str]
+    now: dict[str, str]
+
+
+def moved(explorer: Locator, before: dict[str, str], actions: list[Callable]) -> Moved:
+    """Do one action after the other until picture and caption have both changed."""
+    still, now = set(before), before
     for act in actions:
         act()
         now = settled(explorer)
         still -= {part for part in still if now[part] != before[part]}
         if not still:
             break
-    return still
+    return Moved(still, now)
 
 
 def handles(explorer: Locator, condition: str) -> list[Locator]:
@@ -138,9 +146,10 @@ def move_the_others(explorer: Locator, but: Locator | None = None) -> None:
 
 
 class Visit:
-    """What one live view shows while each of its controls is used, and Reset after each; it notes what is wrong.
+    """What one live view shows while each of its controls is used; it notes what is wrong.
 
-    Afterwards `wrong` holds the complaints by what they are about.
+    Afterwards `wrong` holds the complaints by what they are about. Reset is pressed after each kind of use; that it
+    undoes each control alone is shown without a browser, in tests/chapters/test_pictures.py.
     """
 
     def __init__(self, notebook: Notebook, explorer: Locator, place: str, wrong: dict[str, list[str]]):
@@ -155,6 +164,7 @@ class Visit:
         self.look()
         for handle in handles(self.explorer, "awake"):
             self.move(handle)
+        self.reset("each slider was moved")
         for handle in handles(self.explorer, "asleep"):
             self.wake(handle)
         for control in choices(self.explorer):
@@ -192,28 +202,27 @@ class Visit:
     def move(self, handle: Locator) -> None:
         # One step may be too small to be seen in rounded words: then the slider's ends must do.
         steps = [partial(press, handle, key) for key in KEYS]
-        still = unmoved(self.explorer, self.now, steps)
+        still, self.now = moved(self.explorer, self.now, steps)
         if still:
             move_the_others(self.explorer, handle)
-            still &= unmoved(self.explorer, settled(self.explorer), steps)
-        for part in sorted(still):
-            self.note("sliders", f"{name_of(handle)!r}: the {part} stays")
-        self.reset("a slider was moved")
+            again, self.now = moved(self.explorer, settled(self.explorer), steps)
+            for part in sorted(still & again):
+                self.note("sliders", f"{name_of(handle)!r}: the {part} stays")
 
     def wake(self, handle: Locator) -> None:
         steps = [partial(press, handle, key) for key in KEYS]
         if not wake(self.explorer, handle):
             self.note("sleepers", f"{name_of(handle)!r} does not wake")
         else:
-            for part in sorted(unmoved(self.explorer, settled(self.explorer), steps)):
+            for part in sorted(moved(self.explorer, settled(self.explorer), steps).still):
                 self.note("sleepers", f"{name_of(handle)!r}: the {part} stays")
         self.reset("a slider was woken")
 
     def choose(self, control: Locator) -> None:
         act = [partial(change_choice, control)]
-        if len(unmoved(self.explorer, self.now, act)) == 2:
+        if len(moved(self.explorer, self.now, act).still) == 2:
             move_the_others(self.explorer)
-            if len(unmoved(self.explorer, settled(self.explorer), act)) == 2:
+            if len(moved(self.explorer, settled(self.explorer), act).still) == 2:
                 self.note("choices", f"{name_of(control)!r} changes nothing")
         self.reset("a choice")
 
@@ -272,16 +281,19 @@ def themed(notebook) -> dict[str, tuple[list[int | None], list[str]]]:
         papers = []
         for explorer in explorers(notebook):
             papers += explorer.evaluate(f"node => look.papers(node, [{low}, {high}], {ANSWER})")
-        found[theme] = papers, violations(notebook)
+        found[theme] = papers, violations(notebook, **(COLOURS if theme == "dark" else {}))
     return found
 
 
-def violations(notebook: Notebook) -> list[str]:
+COLOURS = {"runOnly": ["color-contrast"]}  # of axe's rules, all that a theme can break
+
+
+def violations(notebook: Notebook, **options: list[str]) -> list[str]:
     """What axe has to say of live views and questions."""
     parts = [selector for selector in LIVE if notebook.page.locator(selector).count()]
     if not parts:
         return []  # else axe would look at all of JupyterLab
-    checked = Axe().run(notebook.page, {"include": [[selector] for selector in parts]})
+    checked = Axe().run(notebook.page, {"include": [[selector] for selector in parts]}, {"resultTypes": ["violations"], **options})
     return [f"{one['id']} at {at['html'][:200]}" for one in checked.response["violations"] for at in one["nodes"]]
 
 
