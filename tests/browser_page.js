@@ -106,9 +106,9 @@
     },
     save: () => panel().context.save(),
     // Close the notebook, with its kernel; unsaved changes are lost.
-    leave: async () => {
+    leave: () => {
       const left = panel();
-      await left.sessionContext.shutdown();
+      left.sessionContext.shutdown(); // the next page need not wait until the kernel is gone
       left.dispose();
     },
     open: (path) => jupyterapp.commands.execute("docmanager:open", { path }).then(() => null),
