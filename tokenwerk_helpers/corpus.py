@@ -1,31 +1,39 @@
-"""A grammar that writes short German stories with known regularities.
+"""What the grammars of all languages share: they write short stories with known regularities.
 
-    Ein kleiner Fuchs wohnt im Wald. Heute findet er eine Nuss. Mia gibt Jan einen Ball. Darüber freut sich
-    Jan: „Danke, Mia!“ Die Hexe murmelt: bora tika zumi lomi. Das Echo ruft: zumi lomi.
+    A small queen lives in the forest. Today she finds a nut. Mia gives Jack a ball. That makes Jack happy:
+    “Thanks, Mia!” The witch murmurs: bora tika zumi lomi. The echo calls: zumi lomi.
 
-How a story goes on needs words read long before: the pronoun needs the gender of its noun, past other
-nouns; thanks need the giver; a sentence that was begun in quotation marks has to close them; an echo has to
-be copied. Each such place is marked, so that a model's ability can be measured there.
+How a story goes on needs words read long before: the pronoun needs its noun, past other nouns; thanks need
+the giver; a sentence that was begun in quotation marks has to close them; an echo has to be copied. Each
+such place is marked, so that a model's ability can be measured there.
 
 Every random choice is recorded with its exact probability, and no text can be written in two ways. So the
 probability of each story is known exactly, and with it the loss that no model can beat: the entropy floor.
 
-Some combinations of words (an adjective with an animal, an owner with an object, a giver with a receiver,
-the opening pair of a spell) never occur in training stories. They show whether a model learned the rule or
-the examples.
+Some combinations of words (an adjective with a noun, an owner with an object, a giver with a receiver, the
+opening pair of a spell) never occur in training stories. They show whether a model learned the rule or the
+examples.
+
+The words of a language and how its sentences are made stand in `grammars`, one file a language.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import partial
+from importlib import import_module
 from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
+
+from .language import shown
+
+LANGUAGES = {"de": "german", "en": "english"}  # and the file of each in `grammars`
 
 # --- Words ----------------------------------------------------------------------------------------
 
 
 class Noun(NamedTuple):
-    """A noun with its gender: "m", "f" or "n"."""
+    """A noun with its gender: "m", "f" or "n"; "" where none shows."""
 
     word: str
     gender: str
@@ -33,7 +41,7 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """The third person of a verb: "lacht", "lachen"."""
+    """The third person of a verb: "laughs", "laugh"."""
 
     singular: str
     plural: str
@@ -47,88 +55,25 @@ class Clause(NamedTuple):
     verb: str
 
 
-def _words(words: str) -> list[str]:
+def listed(words: str) -> list[str]:
+    """Read words that spaces part."""
     return words.split()
 
 
-def _nouns(gender: str, words: str) -> list[Noun]:
-    """Read "Fuchs/Füchse Hund/Hunde" as nouns of one gender; the plural may be missing."""
+def nouns(gender: str, words: str) -> list[Noun]:
+    """Read "king/kings kite/kites" as nouns of one gender; the plural may be missing."""
     return [Noun(word.partition("/")[0], gender, word.partition("/")[2]) for word in words.split()]
 
 
-def _verbs(words: str) -> list[Verb]:
+def verbs(words: str) -> list[Verb]:
+    """Read "laughs/laugh sings/sing" as verbs."""
     return [Verb(*word.split("/")) for word in words.split()]
 
 
-ANIMALS = [
-    *_nouns(
-        "m",
-        "Fuchs/Füchse Hund/Hunde Wolf/Wölfe Frosch/Frösche Bär/Bären Hase/Hasen Rabe/Raben Dachs/Dachse",
-    ),
-    *_nouns(
-        "f",
-        "Katze/Katzen Maus/Mäuse Ente/Enten Eule/Eulen Ziege/Ziegen Gans/Gänse Kuh/Kühe Biene/Bienen",
-    ),
-    *_nouns(
-        "n",
-        "Reh/Rehe Schaf/Schafe Pferd/Pferde Huhn/Hühner "
-        "Schwein/Schweine Lamm/Lämmer Kalb/Kälber Zebra/Zebras",
-    ),
-]
-OBJECTS = [
-    *_nouns("m", "Ball Hut Ring Stein Apfel Korb Schal Löffel"),
-    *_nouns("f", "Nuss Feder Blume Birne Muschel Kerze Tasse Mütze"),
-    *_nouns("n", "Buch Blatt Ei Brot Seil Glas Tuch Bild"),
-]
-ADJECTIVES = _words("klein groß alt jung klug mutig frech still")
-NUMBERS = _words("Zwei Drei Vier")
-PLACES = ["im Wald", "im Garten", "im Stall", "im Tal", "am See", "am Bach", "am Fluss", "am Berg"]
-NAMES = _words("Mia Jan Lea Tom Ida Ben Eva Max Nina Paul Emma Finn Anna Nils Rosa Emil Greta Otto Lisa Karl")
-SPELL_WORDS = _words(
-    "bora tika zumi lomi rafu kado pesa nuri gavo hili jomo duna "
-    "sefi wabu tolo vine fubo rula zeda kipo lasu homa milu geno"
-)
-
-LIVE = Verb("wohnt", "wohnen")
-BE = Verb("ist", "sind")
-ACTIONS = _verbs(
-    "schläft/schlafen gähnt/gähnen lacht/lachen singt/singen "
-    "tanzt/tanzen springt/springen weint/weinen seufzt/seufzen"
-)
-MOODS = {"müde": ACTIONS[0:2], "froh": ACTIONS[2:4], "munter": ACTIONS[4:6], "traurig": ACTIONS[6:8]}
-FINDING = _verbs("findet/finden sieht/sehen holt/holen malt/malen")
-SEEKING = _verbs("sucht/suchen zeigt/zeigen putzt/putzen trägt/tragen")
-SAYING = _verbs("sagt/sagen ruft/rufen flüstert/flüstern")
-GIVING = _words("gibt schenkt bringt")
-SCENERY = [
-    Clause("die", "Sonne", "scheint"),
-    Clause("der", "Wind", "weht"),
-    Clause("der", "Regen", "rauscht"),
-    Clause("der", "Mond", "leuchtet"),
-    Clause("die", "Sterne", "funkeln"),
-    Clause("die", "Blumen", "blühen"),
-    Clause("das", "Gras", "duftet"),
-    Clause("das", "Feuer", "knistert"),
-]
-WIZARDS = ["Die Hexe", "Der Zauberer"]
-
-NOMINATIVE = {"m": "er", "f": "e", "n": "es"}  # ein kleiner Fuchs, eine kleine Ente, ein kleines Reh
-ACCUSATIVE = {"m": "en", "f": "e", "n": ""}  # einen Ball, seine Nuss, ein Buch
-PRONOUN = {"m": "er", "f": "sie", "n": "es"}
-POSSESSIVE = {"m": "sein", "f": "ihr", "n": "sein"}
-
-
-def _apart(firsts: Sequence, seconds: Sequence, steps: Sequence[int]) -> set[tuple]:
+def apart(firsts: Sequence, seconds: Sequence, steps: Sequence[int]) -> set[tuple]:
     """Pair each first word with the second words that many steps further on in their list."""
     return {(first, seconds[(i + step) % len(seconds)]) for i, first in enumerate(firsts) for step in steps}
 
-
-HELD_OUT = (
-    _apart(ANIMALS, ADJECTIVES, [3])
-    | _apart(ANIMALS, OBJECTS, [1, 9, 17])  # one object of each gender
-    | _apart(NAMES, NAMES, [5, 12])
-    | _apart(SPELL_WORDS, SPELL_WORDS, [7, 16])
-)
 
 # --- A story being written ------------------------------------------------------------------------
 
@@ -183,16 +128,17 @@ class Story(NamedTuple):
 class Draft:
     """A story being written: its text so far, the choices made, and the places where earlier words decide.
 
+    grammar: of the language that is written.
     dice: `dice.pick(n)` returns an index below n, `dice.branch(probabilities)` an index into them.
-    split: "train" leaves out the pairs in HELD_OUT; "all" draws from everything; "held_out" takes held-out
+    split: "train" leaves out the held-out pairs; "all" draws from everything; "held_out" takes held-out
     pairs wherever there are some, and gives them the probability they have under "all": what they cost a
     reader who does not know that they are held out.
     """
 
-    def __init__(self, dice, split: str = "train"):
+    def __init__(self, grammar: "Grammar", dice, split: str = "train"):
         if split not in ("train", "held_out", "all"):
             raise ValueError(f'split must be "train", "held_out" or "all", not {split!r}')
-        self.dice, self.split = dice, split
+        self.grammar, self.dice, self.split = grammar, dice, split
         self.text, self.words = "", 0
         self.marks: list[Mark] = []
         self.choices: list[Choice] = []
@@ -206,7 +152,7 @@ class Draft:
         allowed = options
         if after is not None and self.split != "all":
             wanted = self.split == "held_out"
-            allowed = [option for option in options if ((after, option) in HELD_OUT) == wanted]
+            allowed = [option for option in options if ((after, option) in self.grammar.held_out) == wanted]
         answer = allowed[self.dice.pick(len(allowed))]
         known = allowed if self.split == "train" else options
         self.choices.append(Choice(question, answer, 1 / len(known)))
@@ -219,11 +165,12 @@ class Draft:
         return answer
 
     def write(self, *pieces: str | Decided) -> list[Span]:
-        """Append words and punctuation marks, spaced as German prints them; return where each one stands."""
+        """Append words and punctuation marks, spaced as they are printed; return where each one stands."""
         spans = []
         for piece in pieces:
             word = piece if isinstance(piece, str) else piece.word
-            if self.text and word not in ".,:!“" and self.text[-1] != "„":
+            opening, closing = self.grammar.quotes
+            if self.text and word not in f".,:!{closing}" and self.text[-1] != opening:
                 self.text += " "
             spans.append(Span(len(self.text), len(self.text) + len(word)))
             self.text += word
@@ -238,165 +185,48 @@ class Draft:
         return Story(self.text, self.words, nats, tuple(self.marks), tuple(self.choices))
 
 
-# --- The animal and what it does ------------------------------------------------------------------
+# --- The grammar of a language --------------------------------------------------------------------
+
+Part = Callable[[Draft], None]
 
 
-class Hero(NamedTuple):
-    """Whom the story is about, and where the noun phrase stands that says so."""
+class Grammar(NamedTuple):
+    """How a language tells a story: what it may begin with, what may follow, and its words.
 
-    animal: Noun
-    plural: bool
-    phrase: Span
+    parts: "animal", "gift" and "spell", each writes its sentences into a draft. beginning: the probability of
+    each to come first. ending: for each, what follows it and how probable that is; None for nothing.
+    held_out: the pairs of words that training stories do not hold. quotes: opening and closing mark.
+    words: the nouns, names and spell words by their kind ("animal", "thing", "name", "spell").
+    """
 
-    @property
-    def pronoun(self) -> Decided:
-        """er, sie or es, decided by the noun."""
-        return Decided("sie" if self.plural else PRONOUN[self.animal.gender], "pronoun", self.phrase)
-
-    def verb(self, verb: Verb) -> Decided:
-        """The verb in the number of the noun; the other number is the rival."""
-        right, wrong = (verb.plural, verb.singular) if self.plural else verb
-        return Decided(right, "plural", self.phrase, (wrong,))
-
-    def possessive(self, thing: Noun) -> Decided:
-        """sein or ihr before `thing`, decided by the noun; the other of the two is the rival."""
-        stem = "ihr" if self.plural else POSSESSIVE[self.animal.gender]
-        ending, other = ACCUSATIVE[thing.gender], {"ihr": "sein", "sein": "ihr"}[stem]
-        return Decided(stem + ending, "possessive", self.phrase, (other + ending,))
+    parts: Mapping[str, Part]
+    beginning: Mapping[str, float]
+    ending: Mapping[str, Mapping[str | None, float]]
+    held_out: Set[tuple]
+    quotes: tuple[str, str]
+    words: Mapping[str, Sequence]
 
 
-def introduce(draft: Draft) -> Hero:
-    """Ein kleiner Fuchs wohnt im Wald. Zwei kleine Füchse wohnen im Wald."""
-    plural = draft.branch("plural", {False: 0.7, True: 0.3})
-    animal = draft.pick("animal", ANIMALS)
-    adjective = draft.pick("adjective", ADJECTIVES, after=animal)
-    if plural:
-        phrase = [draft.pick("number", NUMBERS), adjective + "e", animal.plural]
-    else:
-        article = "Eine" if animal.gender == "f" else "Ein"
-        phrase = [article, adjective + NOMINATIVE[animal.gender], animal.word]
-    first, _, last = draft.write(*phrase)
-    hero = Hero(animal, plural, Span(first.start, last.end))
-    draft.write(hero.verb(LIVE), *draft.pick("place", PLACES).split(), ".")
-    return hero
-
-
-def act(draft: Draft, hero: Hero) -> None:
-    """Dann lacht er."""
-    draft.write("Dann", hero.verb(draft.pick("action", ACTIONS)), hero.pronoun, ".")
-
-
-def find(draft: Draft, hero: Hero) -> None:
-    """Heute findet er eine Nuss."""
-    verb = draft.pick("finding", FINDING)
-    thing = draft.pick("object", OBJECTS, after=hero.animal)
-    draft.write("Heute", hero.verb(verb), hero.pronoun, "ein" + ACCUSATIVE[thing.gender], thing.word, ".")
-
-
-def seek(draft: Draft, hero: Hero) -> None:
-    """Nun sucht er seine Nuss."""
-    verb = draft.pick("seeking", SEEKING)
-    thing = draft.pick("object", OBJECTS, after=hero.animal)
-    draft.write("Nun", hero.verb(verb), hero.pronoun, hero.possessive(thing), thing.word, ".")
-
-
-def explain(draft: Draft, hero: Hero) -> None:
-    """Weil er müde ist, gähnt er."""
-    mood = draft.pick("mood", list(MOODS))
-    action = draft.pick("action", MOODS[mood])
-    draft.write("Weil", hero.pronoun, mood, hero.verb(BE), ",", hero.verb(action), hero.pronoun, ".")
-
-
-def describe(draft: Draft, opening: Span | None = None) -> None:
-    """Die Sonne scheint und der Wind weht. The quotation mark at `opening`, if any, is closed again."""
-    clause = draft.pick("scenery", SCENERY)
-    draft.write(clause.article.capitalize(), clause.noun, clause.verb)
-    if draft.branch("two clauses", {False: 0.5, True: 0.5}):
-        draft.write("und", *draft.pick("scenery", [other for other in SCENERY if other != clause]))
-    draft.write(".")
-    if opening:
-        draft.write(Decided("“", "quote", opening))
-
-
-def view(draft: Draft, hero: Hero) -> None:
-    """Die Sonne scheint."""
-    describe(draft)
-
-
-def speak(draft: Draft, hero: Hero) -> None:
-    """Da ruft er: „Die Sonne scheint.“"""
-    *_, opening = draft.write("Da", hero.verb(draft.pick("saying", SAYING)), hero.pronoun, ":", "„")
-    describe(draft, opening)
-
-
-SCENES: list[Callable[[Draft, Hero], None]] = [act, find, seek, explain, view, speak]
-
-
-def follow(draft: Draft) -> None:
-    """Introduce an animal and tell one or two different things it does."""
-    hero = introduce(draft)
-    left = {scene.__name__: scene for scene in SCENES}
-    for _ in range(draft.branch("scenes", {1: 0.5, 2: 0.5})):
-        scene = draft.branch("scene", {name: 1 / len(left) for name in left})
-        left.pop(scene)(draft, hero)
-
-
-# --- Gifts and spells -----------------------------------------------------------------------------
-
-
-def give(draft: Draft) -> None:
-    """Mia gibt Jan eine Nuss. Darüber freut sich Jan: „Danke, Mia!“ Mia ruft: „Gern, Jan!“"""
-    giver = draft.pick("giver", NAMES)
-    receiver = draft.pick("receiver", [name for name in NAMES if name != giver], after=giver)
-    verb, gift = draft.pick("giving", GIVING), draft.pick("gift", OBJECTS)
-    here, _, there, *_ = draft.write(giver, verb, receiver, "ein" + ACCUSATIVE[gift.gender], gift.word, ".")
-    giver_again = Decided(giver, "giver", here)
-    receiver_again = Decided(receiver, "receiver", there)
-    draft.write("Darüber", "freut", "sich", receiver_again, ":", "„", "Danke", ",", giver_again, "!", "“")
-    if draft.branch("answer", {False: 0.5, True: 0.5}):
-        draft.write(giver, "ruft", ":", "„", "Gern", ",", receiver_again, "!", "“")
-
-
-SPELL_LENGTH = {4: 0.2, 5: 0.2, 6: 0.2, 7: 0.2, 8: 0.2}
-
-
-def cast(draft: Draft) -> None:
-    """Die Hexe murmelt: bora tika zumi lomi. Das Echo ruft: zumi lomi. Or all repeat the whole spell."""
-    draft.write(*draft.pick("wizard", WIZARDS).split(), "murmelt", ":")
-    spell = [draft.pick("spell", SPELL_WORDS)]
-    for _ in range(draft.branch("spell length", SPELL_LENGTH) - 1):
-        unused = [word for word in SPELL_WORDS if word not in spell]
-        spell.append(draft.pick("spell", unused, after=spell[0] if len(spell) == 1 else None))
-    places = draft.write(*spell)
-    copy = [Decided(word, "copy", place) for word, place in zip(spell, places)]
-    draft.write(".")
-    if draft.branch("echo", {False: 0.25, True: 0.75}):
-        last = len(spell) - 1
-        start = draft.branch("echo from", {place: 1 / last for place in range(last)})
-        draft.write("Das", "Echo", "ruft", ":", spell[start], *copy[start + 1 :], ".")
-    else:
-        draft.write("Alle", "wiederholen", ":", *copy, ".")
+def grammar(language: str | None = None) -> Grammar:
+    """The grammar of a language, "de" or "en", or of the one shown now; ValueError for any other."""
+    language = language or shown()
+    if language not in LANGUAGES:
+        raise ValueError(f"no grammar for language {language!r}: choose one of {', '.join(LANGUAGES)}")
+    # Not at the head of this file: the grammars are written with what stands above.
+    return import_module(f".grammars.{LANGUAGES[language]}", __package__).GRAMMAR
 
 
 # --- Whole stories --------------------------------------------------------------------------------
 
-PARTS: dict[str, Callable[[Draft], None]] = {"animal": follow, "gift": give, "spell": cast}
-BEGINNING = {"animal": 0.5, "gift": 0.2, "spell": 0.3}
-ENDING = {
-    "animal": {None: 0.1, "gift": 0.3, "spell": 0.6},
-    "gift": {None: 0.5, "spell": 0.5},
-    "spell": {None: 0.6, "gift": 0.4},
-}
 
-
-def tell(dice, split: str = "train") -> Story:
+def tell(grammar: Grammar, dice, split: str = "train") -> Story:
     """Write one story with the given dice: see `Draft`."""
-    draft = Draft(dice, split)
-    beginning = draft.branch("beginning", BEGINNING)
-    PARTS[beginning](draft)
-    ending = draft.branch("ending", ENDING[beginning])
+    draft = Draft(grammar, dice, split)
+    beginning = draft.branch("beginning", grammar.beginning)
+    grammar.parts[beginning](draft)
+    ending = draft.branch("ending", grammar.ending[beginning])
     if ending:
-        PARTS[ending](draft)
+        grammar.parts[ending](draft)
     return draft.finished()
 
 
@@ -420,10 +250,15 @@ class Dice:
         return len(probabilities) - 1  # rounding may leave a remainder
 
 
-def stories(seed: int, count: int | None = None, split: str = "train") -> Iterator[Story]:
-    """Write `count` stories (without end if None); the same seed writes the same ones."""
-    dice = Dice(seed)
-    return islice(iter(lambda: tell(dice, split), None), count)
+def stories(
+    seed: int, count: int | None = None, split: str = "train", language: str | None = None
+) -> Iterator[Story]:
+    """Write `count` stories (without end if None) in a language, or in the one shown now.
+
+    The same seed writes the same ones.
+    """
+    write = partial(tell, grammar(language), Dice(seed), split)
+    return islice(iter(write, None), count)
 
 
 # --- The entropy floor ----------------------------------------------------------------------------
@@ -457,12 +292,12 @@ class Script:
         return [*branches[:-1], branches[-1] + 1] if branches else None
 
 
-def outlines(split: str = "train") -> Iterator[tuple[float, Story]]:
+def outlines(split: str = "train", language: str | None = None) -> Iterator[tuple[float, Story]]:
     """One story for each way the branches can go, with the probability of all stories of that outline."""
     branches: list[int] | None = []
     while branches is not None:
         script = Script(branches)
-        story = tell(script, split)
+        story = tell(grammar(language), script, split)
         yield script.probability, story
         branches = script.following()
 
@@ -479,11 +314,11 @@ class Expectation(NamedTuple):
         return self.nats / self.tokens
 
 
-def expectation(split: str = "train") -> Expectation:
+def expectation(split: str = "train", language: str | None = None) -> Expectation:
     """Compute what a story costs on average, exactly: a sum over outlines, as stories of one cost the same.
 
     Each word, each punctuation mark and the end of the story count as one token. For "held_out" it is the
     loss of a reader who knows the grammar but not which pairs are held out.
     """
-    weighted = [(p, story.nats, story.words + 1) for p, story in outlines(split)]
+    weighted = [(p, story.nats, story.words + 1) for p, story in outlines(split, language=language)]
     return Expectation(sum(p * nats for p, nats, _ in weighted), sum(p * tokens for p, _, tokens in weighted))

@@ -1,6 +1,6 @@
-"""The shipped model, its checkpoints, and the loading of others: weights, config and vocabulary in a folder.
+"""The shipped models, one a language, their checkpoints, and the loading of others.
 
-A folder holds `model.safetensors`, `config.json` and `tokenizer.json`, and beside them any number of
+A model is a folder: `model.safetensors`, `config.json` and `tokenizer.json`, and beside them any number of
 `checkpoint-<step>.safetensors`, earlier states of the same model. A GPT-2 in Hugging Face's layout has the
 same three files. Nothing is downloaded and nothing is unpickled.
 """
@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from .apart import Undrawn
+from .language import LANGUAGES, shown
 from .model import Config, Decoder
 from .tokenizer import Tokenizer
 
@@ -147,13 +148,19 @@ def _read_config(folder: Path) -> tuple[Config, dict]:
         raise ValueError(f"{path}: no valid config of a decoder ({error})") from error
 
 
-def load(folder: Path | str = WEIGHTS) -> Pretrained:
-    """The shipped model, or one that `save` wrote to another folder.
+def folder_of(where: Path | str | None) -> Path:
+    """The folder of a model: that of a language for "de" or "en", of the one shown now for None."""
+    where = where or shown()
+    return WEIGHTS / where if where in LANGUAGES else Path(where)
+
+
+def load(where: Path | str | None = None) -> Pretrained:
+    """The shipped model of the language shown now, or of "de" or "en", or one that `save` wrote to a folder.
 
     Read from disk at each call (some milliseconds), so nobody sees what somebody else has changed in a model.
     FileNotFoundError or ValueError, naming the file, if something is missing or does not fit.
     """
-    folder = Path(folder)
+    folder = folder_of(where)
     config, content = _read_config(folder)
     tokenizer = Tokenizer.load(_existing(folder, TOKENIZER), config.vocab_size)
     path = _existing(folder, MODEL)
@@ -161,11 +168,12 @@ def load(folder: Path | str = WEIGHTS) -> Pretrained:
     return Pretrained(model, tokenizer, content.get("name", folder.name), content.get("about", {}))
 
 
-def load_checkpoints(folder: Path | str = WEIGHTS) -> list[Checkpoint]:
-    """The states of the model along its training, in order of their steps."""
-    config, _ = _read_config(Path(folder))
+def load_checkpoints(where: Path | str | None = None) -> list[Checkpoint]:
+    """The states of a model along its training, in order of their steps; `where` as in `load`."""
+    folder = folder_of(where)
+    config, _ = _read_config(folder)
     checkpoints = []
-    for path in sorted(Path(folder).glob(CHECKPOINT_FILES)):
+    for path in sorted(folder.glob(CHECKPOINT_FILES)):
         tensors, metadata = _read_tensors(path)
         if "step" not in metadata:
             raise ValueError(f"{path}: no step in its metadata: not a file that save_checkpoint wrote")

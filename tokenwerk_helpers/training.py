@@ -87,9 +87,14 @@ def batches(rows: Sequence[Row], size: int, seed: int = 0) -> Iterator[Batch]:
         del waiting[:size]
 
 
-def fresh_batches(tokenizer: Tokenizer, size: int, seed: int = 0, pool: int = 8) -> Iterator[Batch]:
-    """Yield batches of training stories that the grammar has just written, `pool` batches at a time."""
-    random, written = Random(seed), stories(seed)
+def fresh_batches(
+    tokenizer: Tokenizer, size: int, seed: int = 0, pool: int = 8, language: str | None = None
+) -> Iterator[Batch]:
+    """Yield batches of training stories that the grammar has just written, `pool` batches at a time.
+
+    language: as in `corpus.stories`, which must be that of the tokenizer.
+    """
+    random, written = Random(seed), stories(seed, language=language)
     while True:
         rows = [framed(story.text, tokenizer) for story in islice(written, size * pool)]
         for group in alike(rows, size, random):

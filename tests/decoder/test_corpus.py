@@ -1,4 +1,4 @@
-"""The grammar: is its German right, are its probabilities right, and does it keep apart what it must?"""
+"""The grammars: is their language right, are their probabilities, and do they keep apart what they must?"""
 
 import math
 import re
@@ -9,11 +9,14 @@ from itertools import islice, pairwise
 import pytest
 
 from tokenwerk_helpers import corpus
-from tokenwerk_helpers.corpus import Dice, Draft, expectation, outlines, stories, tell
+from tokenwerk_helpers.corpus import LANGUAGES, Dice, Draft, expectation, grammar, outlines, stories, tell
+from tokenwerk_helpers.grammars import german
 
 SPLITS = ("train", "held_out", "all")
 
-# A table of its own, from the dictionary and not from the module under test.
+EVERY_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
+
+# Tables of their own, from the dictionary and not from the modules under test.
 GENDER = {
     "der": "Fuchs Hund Wolf Frosch Bär Hase Rabe Dachs Ball Hut Ring Stein Apfel Korb Schal Löffel "
     "Wind Regen Mond Zauberer",
@@ -46,7 +49,7 @@ SPELL = re.compile(r"murmelt: ([\w ]+)\. (Das Echo ruft|Alle wiederholen): ([\w 
 
 @pytest.fixture(scope="module", params=SPLITS)
 def written(request):
-    return [story.text for story in stories(11, 1500, request.param)]
+    return [story.text for story in stories(11, 1500, request.param, "de")]
 
 
 def subject(text):
@@ -68,10 +71,10 @@ def test_article_and_adjective_agree_with_the_animal(written):
         if found := SINGULAR_SUBJECT.match(text):
             article, ending = endings[ARTICLE[found[3]]]
             assert found[1] == article and re.fullmatch(r"\w+?" + ending, found[2]), text
-            assert found[2].removesuffix(ending) in corpus.ADJECTIVES, text
+            assert found[2].removesuffix(ending) in german.ADJECTIVES, text
             seen.add(found[3])
         elif found := PLURAL_SUBJECT.match(text):
-            assert found[2].removesuffix("e") in corpus.ADJECTIVES and found[3] in PLURAL, text
+            assert found[2].removesuffix("e") in german.ADJECTIVES and found[3] in PLURAL, text
             seen.add(PLURAL[found[3]])
     assert seen == set(PLURAL.values())
 
@@ -151,11 +154,97 @@ def test_a_spell_is_repeated_whole_or_from_a_word_on(written):
     assert spells > 500
 
 
+# --- English --------------------------------------------------------------------------------------
+
+HE = "king prince knight boy uncle monk giant miller"
+SHE = "queen princess lady girl aunt fairy maid nurse"
+IT = "kite fox goose mouse wolf frog bear robot"
+STANDS_FOR = {noun: word for word, nouns in (("he", HE), ("she", SHE), ("it", IT)) for noun in nouns.split()}
+OWNS = {"he": "his", "she": "her", "it": "its", "they": "their"}
+SEVERAL = {"geese": "goose", "mice": "mouse", "wolves": "wolf", "ladies": "lady", "fairies": "fairy"}
+SEVERAL |= {"princesses": "princess", "foxes": "fox"}
+SEVERAL_OF = {one: f"{one}s" for one in STANDS_FOR} | {one: many for many, one in SEVERAL.items()}
+ONE_HERO = re.compile(r"^(An?) (\w+) (\w+) lives (?:in|by) ")
+SOME_HEROES = re.compile(r"^(Two|Three|Four) (\w+) (\w+) live (?:in|by) ")
+TOLD = re.compile(r"\b(?:Then|Today|Now|Soon) (he|she|it|they) (\w+)")
+BECAUSE = re.compile(r"\bBecause (\w+) (is|are) \w+, (\w+) (\w+)\.")
+ENGLISH_GIFT = re.compile(
+    r"(\w+) (?:gives|brings|lends) (\w+) (an?) (\w+)\. That makes (\w+) happy: “Thanks, (\w+)!”"
+)
+ENGLISH_SPELL = re.compile(r"murmurs: ([\w ]+)\. (The echo calls|All repeat): ([\w ]+)\.")
+
+
+@pytest.fixture(scope="module", params=SPLITS)
+def told(request):
+    return [story.text for story in stories(11, 1500, request.param, "en")]
+
+
+def hero(text):
+    """Who the story is about, in the singular, and whether there are several, read from the text alone."""
+    if found := ONE_HERO.match(text):
+        return found[3], False
+    if found := SOME_HEROES.match(text):
+        return SEVERAL.get(found[3], found[3].removesuffix("s")), True
+    return None, False
+
+
+def test_what_stands_for_the_hero_agrees_and_so_does_every_verb(told):
+    checked, seen = 0, set()
+    for text in told:
+        noun, plural = hero(text)
+        if noun is None:
+            continue
+        pronoun = "they" if plural else STANDS_FOR[noun]
+        for found, verb in TOLD.findall(text):
+            assert found == pronoun and verb.endswith("s") != plural, text
+            checked += 1
+        for first, be, second, verb in BECAUSE.findall(text):
+            assert first == second == pronoun and be == ("are" if plural else "is"), text
+            assert verb.endswith("s") != plural, text
+        for owner in re.findall(r"\b(his|her|its|their)\b", text):
+            assert owner == OWNS[pronoun], text
+        seen.add((noun, plural))
+    assert checked > 500 and {noun for noun, _plural in seen} == set(STANDS_FOR)
+    assert len(seen) > 1.8 * len(STANDS_FOR)
+
+
+def test_a_or_an_fits_the_next_word(told):
+    found = [pair for text in told for pair in re.findall(r"\b([Aa]n?) (\w)", text)]
+    assert len(found) > 500 and {article for article, _letter in found} == {"a", "an", "A", "An"}
+    assert [pair for pair in found if (pair[0].lower() == "an") != (pair[1] in "aeiou")] == []
+
+
+def test_english_quotation_marks_stand_in_pairs_and_spaces_are_as_in_print(told):
+    for text in told:
+        marks = re.findall("[“”]", text)
+        assert marks == ["“", "”"] * (len(marks) // 2) and '"' not in text and "„" not in text, text
+        assert "  " not in text and not re.search(r"\s[.,:!”]|“\s|^\s|\s$", text), text
+        assert all(re.match("[A-Z]", sentence) for sentence in re.split(r"(?<=[.”]) (?=\S)", text)), text
+    assert sum("“" in text for text in told) > 300
+
+
+def test_who_is_made_happy_thanks_who_gave_and_a_spell_is_repeated(told):
+    gifts = spells = 0
+    for text in told:
+        for giver, receiver, _article, _gift, pleased, thanked in ENGLISH_GIFT.findall(text):
+            assert giver != receiver and pleased == receiver and thanked == giver, text
+            answers = re.findall(r"(\w+) calls: “Any time, (\w+)!”", text)
+            assert answers in ([], [(giver, receiver)]), text
+            gifts += 1
+        for spell, how, repeated in ENGLISH_SPELL.findall(text):
+            assert 4 <= len(spell.split()) == len(set(spell.split())) <= 8, text
+            assert spell.endswith(repeated) and len(repeated.split()) >= 2, text
+            assert how != "All repeat" or repeated == spell, text
+            spells += 1
+    assert gifts > 300 and spells > 500
+
+
 # --- probabilities --------------------------------------------------------------------------------
 
 
+@EVERY_LANGUAGE
 @pytest.mark.parametrize("split", ["train", "all"])
-def test_the_probabilities_of_every_choice_sum_to_one(split):
+def test_the_probabilities_of_every_choice_sum_to_one(language, split):
     class Watching(Dice):
         seen: list = []  # noqa: RUF012
 
@@ -171,15 +260,16 @@ def test_the_probabilities_of_every_choice_sum_to_one(split):
     dice = Watching(3)
     for _ in range(500):
         dice.seen.clear()
-        choices = tell(dice, split).choices
+        choices = tell(grammar(language), dice, split).choices
         assert len(choices) == len(dice.seen)
         for choice, count in zip(choices, dice.seen):
             assert count is None or math.isclose(choice.probability * count, 1), choice
 
 
+@EVERY_LANGUAGE
 @pytest.mark.parametrize("split", SPLITS)
-def test_all_outlines_together_have_probability_one(split):
-    assert math.isclose(sum(probability for probability, _ in outlines(split)), 1)
+def test_all_outlines_together_have_probability_one(language, split):
+    assert math.isclose(sum(probability for probability, _ in outlines(split, language)), 1)
 
 
 def test_the_dice_fall_as_often_as_they_say():
@@ -193,10 +283,11 @@ def test_the_dice_fall_as_often_as_they_say():
         assert sum((n - 20_000 * q) ** 2 / (20_000 * q) for n, q in zip(counts, p)) < 13.8
 
 
+@EVERY_LANGUAGE
 @pytest.mark.parametrize("split", SPLITS)
-def test_the_exact_floor_agrees_with_the_mean_surprise_of_many_stories(split):
-    many = list(stories(21, 2500, split))
-    exact = expectation(split)
+def test_the_exact_floor_agrees_with_the_mean_surprise_of_many_stories(language, split):
+    many = list(stories(21, 2500, split, language))
+    exact = expectation(split, language)
     for mean, values in (
         (exact.nats, [story.nats for story in many]),
         (exact.tokens, [story.words + 1 for story in many]),
@@ -207,11 +298,12 @@ def test_the_exact_floor_agrees_with_the_mean_surprise_of_many_stories(split):
     assert exact.floor == exact.nats / exact.tokens
 
 
-def test_stories_of_one_outline_cost_the_same_so_that_the_sum_over_outlines_is_exact():
+@EVERY_LANGUAGE
+def test_stories_of_one_outline_cost_the_same_so_that_the_sum_over_outlines_is_exact(language):
     branches = {"plural", "two clauses", "scenes", "scene", "answer", "spell length", "echo", "echo from"}
     branches |= {"beginning", "ending"}
     costs = defaultdict(set)
-    for story in stories(31, 2500):
+    for story in stories(31, 2500, language=language):
         outline = tuple(choice.answer for choice in story.choices if choice.question in branches)
         costs[outline].add((round(story.nats, 9), story.words))
     assert len(costs) < 3000
@@ -236,7 +328,7 @@ def _words_of(answer):
     return [answer.noun if isinstance(answer, corpus.Clause) else answer.split()[-1]]
 
 
-def probability_of(text, monkeypatch):
+def probability_of(text, language, monkeypatch):
     """The probability of a text: the sum over every way in which the grammar can write it."""
 
     class Following(Draft):
@@ -263,7 +355,7 @@ def probability_of(text, monkeypatch):
     while script is not None:
         dice = _Searching(script)
         try:
-            story = tell(dice)
+            story = tell(grammar(language), dice)
             total += math.exp(-story.nats) if story.text == text else 0.0
         except _Dead:
             pass
@@ -271,45 +363,70 @@ def probability_of(text, monkeypatch):
     return total
 
 
+@EVERY_LANGUAGE
 @pytest.mark.parametrize("index", range(12))
-def test_no_text_can_be_written_in_two_ways(index, monkeypatch):
+def test_no_text_can_be_written_in_two_ways(language, index, monkeypatch):
     """All derivations are searched: only the recorded one leads to the text."""
-    story = next(islice(stories(41), index, None))
-    assert math.isclose(probability_of(story.text, monkeypatch), math.exp(-story.nats), rel_tol=1e-9)
+    story = next(islice(stories(41, language=language), index, None))
+    assert math.isclose(
+        probability_of(story.text, language, monkeypatch), math.exp(-story.nats), rel_tol=1e-9
+    )
 
 
 # --- held-out combinations ------------------------------------------------------------------------
 
 
-def pairs(text):
+def german_pairs(text):
     """The pairs of words that are subject to being held out, read from the text alone."""
     if found := SINGULAR_SUBJECT.match(text) or PLURAL_SUBJECT.match(text):
         animal = PLURAL.get(found[3], found[3])
-        yield animal, next(a for a in corpus.ADJECTIVES if found[2].startswith(a))
+        yield animal, next(a for a in german.ADJECTIVES if found[2].startswith(a))
         for thing in re.findall(r"(?:Heute|Nun) \w+ \w+ \w+ (\w+)\.", text):
             yield animal, thing
     yield from ((gift[0], gift[1]) for gift in GIFT.findall(text))
     yield from (tuple(spell.split()[:2]) for spell, _, _ in SPELL.findall(text))
 
 
-HELD_OUT = {tuple(getattr(word, "word", word) for word in pair) for pair in corpus.HELD_OUT}
+def english_pairs(text):
+    """As `german_pairs`."""
+    if found := ONE_HERO.match(text) or SOME_HEROES.match(text):
+        noun, _plural = hero(text)
+        yield noun, found[2]
+        for thing in re.findall(r"(?:Today|Now) \w+ \w+ \w+ (\w+)\.", text):
+            yield noun, thing
+    yield from ((gift[0], gift[1]) for gift in ENGLISH_GIFT.findall(text))
+    yield from (tuple(spell.split()[:2]) for spell, _, _ in ENGLISH_SPELL.findall(text))
 
 
-def test_training_stories_hold_no_held_out_pair():
-    found = [pair for story in stories(51, 4000) for pair in pairs(story.text)]
+PAIRS = {"de": german_pairs, "en": english_pairs}
+HELD_OUT = {
+    language: {tuple(getattr(word, "word", word) for word in pair) for pair in grammar(language).held_out}
+    for language in LANGUAGES
+}
+
+
+def pairs_in(language, *which):
+    return [pair for story in stories(*which, language=language) for pair in PAIRS[language](story.text)]
+
+
+@EVERY_LANGUAGE
+def test_training_stories_hold_no_held_out_pair(language):
+    found = pairs_in(language, 51, 4000)
     assert len(found) > 5_000
-    assert not HELD_OUT.intersection(found)
+    assert not HELD_OUT[language].intersection(found)
 
 
-def test_held_out_stories_hold_nothing_else():
-    found = [pair for story in stories(51, 4000, "held_out") for pair in pairs(story.text)]
-    assert HELD_OUT.issuperset(found)
-    assert len(set(found)) > 0.98 * len(HELD_OUT)
+@EVERY_LANGUAGE
+def test_held_out_stories_hold_nothing_else(language):
+    found = pairs_in(language, 51, 4000, "held_out")
+    assert HELD_OUT[language].issuperset(found)
+    assert len(set(found)) > 0.98 * len(HELD_OUT[language])
 
 
-def test_each_word_of_a_held_out_pair_is_known_from_training_with_others():
-    known = {pair for story in stories(52, 4000) for pair in pairs(story.text)}
-    for first, second in HELD_OUT:
+@EVERY_LANGUAGE
+def test_each_word_of_a_held_out_pair_is_known_from_training_with_others(language):
+    known = set(pairs_in(language, 52, 4000))
+    for first, second in HELD_OUT[language]:
         assert any(pair[0] == first for pair in known) and any(pair[1] == second for pair in known)
 
 
@@ -318,13 +435,18 @@ def test_an_unknown_split_is_refused():
         next(stories(0, split="test"))
 
 
+def test_an_unknown_language_is_refused():
+    with pytest.raises(ValueError, match="de, en"):
+        stories(0, language="fr")
+
+
 # --- marks ----------------------------------------------------------------------------------------
 
 
-def test_marks_name_the_word_and_what_decides_it():
-    seen = set()
-    for story in stories(61, 1500):
-        animal, _ = subject(story.text)
+@EVERY_LANGUAGE
+def test_marks_name_the_word_and_what_decides_it(language):
+    seen, (opening, closing) = set(), grammar(language).quotes
+    for story in stories(61, 1500, language=language):
         for mark in story.marks:
             word, source = story.text[slice(*mark.span)], story.text[slice(*mark.source)]
             assert mark.source.end <= mark.span.start
@@ -332,48 +454,60 @@ def test_marks_name_the_word_and_what_decides_it():
             if mark.ability in ("giver", "receiver", "copy"):
                 assert word == source
             elif mark.ability == "quote":
-                assert (word, source) == ("“", "„") and "„" not in story.text[
-                    mark.source.end : mark.span.start
-                ]
+                between = story.text[mark.source.end : mark.span.start]
+                assert (word, source) == (closing, opening) and opening not in between
             else:
-                assert source.split()[-1] in (animal, {v: k for k, v in PLURAL.items()}[animal])
+                (noun, plural) = subject(story.text) if language == "de" else hero(story.text)
+                several = {"de": {one: many for many, one in PLURAL.items()}, "en": SEVERAL_OF}[language]
+                assert source.split()[-1] == (several[noun] if plural else noun)
                 assert story.text.startswith(source)
             seen.add(mark.ability)
     assert seen == {"pronoun", "possessive", "plural", "giver", "receiver", "copy", "quote"}
 
 
-def test_marks_leave_out_no_place_that_is_decided():
+PRONOUNS = {"de": "er|sie|es", "en": "he|she|it|they"}
+POSSESSIVES = {"de": "(sein|ihr)(en|e)?", "en": "his|her|its|their"}
+SPELLS = {"de": (SPELL, "Das Echo ruft"), "en": (ENGLISH_SPELL, "The echo calls")}
+
+
+@EVERY_LANGUAGE
+def test_marks_leave_out_no_place_that_is_decided(language):
     """Counted in the text by other means."""
-    for story in stories(62, 1500):
+    opening, closing = grammar(language).quotes
+    spell_of, echoing = SPELLS[language]
+    for story in stories(62, 1500, language=language):
         count = defaultdict(int)
         for mark in story.marks:
             count[mark.ability] += 1
-        told = re.sub("„.*?“", "", story.text)
-        assert count["pronoun"] == len(re.findall(r"\b(er|sie|es)\b", told))
-        assert count["possessive"] == len(re.findall(r"\b(sein|ihr)(en|e)?\b", told))
-        assert count["quote"] == len(re.findall(r"\.“", story.text))
-        copied = sum(len(r.split()) - (how == "Das Echo ruft") for _, how, r in SPELL.findall(story.text))
+        told = re.sub(f"{opening}.*?{closing}", "", story.text)
+        assert count["pronoun"] == len(re.findall(rf"\b({PRONOUNS[language]})\b", told))
+        assert count["possessive"] == len(re.findall(rf"\b({POSSESSIVES[language]})\b", told))
+        assert count["quote"] == len(re.findall(rf"\.{closing}", story.text))
+        copied = sum(len(r.split()) - (how == echoing) for _, how, r in spell_of.findall(story.text))
         assert count["copy"] == copied
 
 
 # --- use ------------------------------------------------------------------------------------------
 
 
-def test_a_seed_always_writes_the_same_stories():
+def test_a_seed_always_writes_the_same_stories_in_the_language_shown():
+    assert list(stories(7, 50, language="de")) == list(stories(7, 50)) != list(stories(7, 50, language="en"))
     assert list(stories(7, 50)) == list(stories(7, 50))
     assert list(stories(7, 50)) == list(islice(stories(7), 50))
     assert list(stories(7, 50)) != list(stories(8, 50))
 
 
-def test_stories_differ_from_one_another():
-    texts = [story.text for story in stories(71, 3000)]
+@EVERY_LANGUAGE
+def test_stories_differ_from_one_another(language):
+    texts = [story.text for story in stories(71, 3000, language=language)]
     assert len(set(texts)) > 0.99 * len(texts)
     assert all(one != other for one, other in pairwise(texts))
 
 
-def test_every_story_fits_a_context_of_64():
+@EVERY_LANGUAGE
+def test_every_story_fits_a_context_of_64(language):
     """The start token and all words are read; the end token is only predicted."""
-    assert max(story.words for _, story in outlines()) + 1 <= 64
+    assert max(story.words for _, story in outlines(language=language)) + 1 <= 64
 
 
 def test_twenty_thousand_stories_take_a_few_seconds():

@@ -1,7 +1,8 @@
-"""The shipped model: does it still do what its figures say, on stories that it has never seen?"""
+"""The shipped models: does each still do what its figures say, on stories that it has never seen?"""
 
 import json
 import math
+from copy import deepcopy
 from itertools import islice, pairwise
 
 import pytest
@@ -10,16 +11,25 @@ from safetensors import safe_open
 
 from tokenwerk_helpers import corpus
 from tokenwerk_helpers.corpus import stories
-from tokenwerk_helpers.pretrained import WEIGHTS, load, load_checkpoints, save
+from tokenwerk_helpers.language import LANGUAGES, set_language
+from tokenwerk_helpers.pretrained import WEIGHTS, folder_of, load, load_checkpoints, save
 from tokenwerk_helpers.tokenizer import Tokenizer
 from tokenwerk_helpers.tools import retrain
 from tokenwerk_helpers.tools.abilities import ABILITIES, ROLES, Exam, places
-from tokenwerk_helpers.trace import ablate
+from tokenwerk_helpers.trace import ablate, trace
 from tokenwerk_helpers.training import batch, framed
 
 
+@pytest.fixture(scope="module", autouse=True, params=LANGUAGES)
+def language(request):
+    """Everything is proven for the model and the stories of each language."""
+    set_language(request.param)
+    yield request.param
+    set_language(LANGUAGES[0])
+
+
 @pytest.fixture(scope="module")
-def shipped():
+def shipped(language):
     return load()
 
 
@@ -37,13 +47,14 @@ def measured(shipped, exam):
 # --- the seed that was chosen ---------------------------------------------------------------------
 
 
-def test_of_the_seeds_that_reach_every_goal_the_one_whose_heads_read_most_clearly_is_shipped(shipped):
+def test_of_the_able_seeds_with_one_copying_head_the_one_whose_heads_read_most_clearly_is_shipped(shipped):
     tried = shipped.about["seeds_tried"]
     assert len(tried) >= 4
     able = {
         seed for seed, it in tried.items() if all(it[name] >= goal for name, goal in retrain.GOALS.items())
     }
-    assert max(able, key=lambda seed: retrain.clarity(tried[seed])) == str(shipped.about["seed"])
+    one_head_copies = {seed for seed in able if tried[seed]["without"]["induction"] < retrain.ONE_HEAD}
+    assert max(one_head_copies, key=lambda seed: retrain.clarity(tried[seed])) == str(shipped.about["seed"])
 
 
 def test_what_is_noted_of_the_shipped_seed_is_the_summary_of_its_figures(shipped):
@@ -64,8 +75,9 @@ def test_noting_a_seed_keeps_the_others_and_every_weight(tmp_path, shipped):
 # --- what lies in the folder ----------------------------------------------------------------------
 
 
-def test_all_files_together_stay_below_five_megabytes_and_hold_no_pickle():
-    files = list(WEIGHTS.iterdir())
+def test_all_files_of_a_language_stay_below_five_megabytes_and_hold_no_pickle(language):
+    shared = [path for path in WEIGHTS.iterdir() if path.is_file()]
+    files = [*folder_of(language).iterdir(), *shared]
     assert sum(file.stat().st_size for file in files) < 5_000_000
     assert {file.suffix for file in files} == {".safetensors", ".json", ".txt"}
 
@@ -80,15 +92,40 @@ def test_the_vocabulary_learned_anew_is_the_shipped_one(shipped):
     assert retrain.new_tokenizer().tokens == shipped.tokenizer.tokens
 
 
-def test_a_vocabulary_of_another_size_is_refused(shipped):
+def test_a_vocabulary_of_another_size_is_refused(shipped, language):
     with pytest.raises(ValueError, match=str(len(shipped.tokenizer))):
-        Tokenizer.load(WEIGHTS / "tokenizer.json", vocab_size=len(shipped.tokenizer) + 1)
+        Tokenizer.load(folder_of(language) / "tokenizer.json", vocab_size=len(shipped.tokenizer) + 1)
 
 
-def test_the_config_and_the_figures_are_those_of_the_retraining_command(shipped):
+def test_the_config_and_the_figures_are_those_of_the_retraining_command(shipped, language):
     assert shipped.model.config == retrain.config(shipped.tokenizer)
-    assert shipped.about["seed"] == retrain.SEED and shipped.about["steps"] == retrain.CHECKPOINTS[-1]
+    assert shipped.about["seed"] == retrain.SEEDS[language]
+    assert shipped.about["steps"] == retrain.CHECKPOINTS[-1]
     assert shipped.about["parameters"] == sum(p.numel() for p in set(shipped.model.parameters()))
+
+
+def test_heads_with_the_same_role_stand_at_the_same_place_in_every_language(shipped):
+    heads = shipped.about["heads"]
+    found = {role: (heads[role]["block"], heads[role]["head"]) for role in retrain.PLACE_OF}
+    assert found == retrain.PLACE_OF
+
+
+def test_to_permute_the_heads_of_a_block_changes_nothing_that_it_computes(shipped):
+    permuted, ids = deepcopy(shipped.model), torch.tensor([framed(next(stories(3)).text, shipped.tokenizer)])
+    for block, order in enumerate(([2, 0, 3, 1], [1, 3, 2, 0])):
+        retrain.permute_heads(permuted, block, order)
+        moved = trace(permuted, ids)[f"blocks.{block}.attn.weights"]
+        stood = trace(shipped.model, ids)[f"blocks.{block}.attn.weights"]
+        torch.testing.assert_close(moved, stood[:, order], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(permuted(ids), shipped.model(ids), atol=1e-3, rtol=1e-4)
+
+
+def test_heads_are_ordered_by_what_they_do():
+    looks = {role: torch.zeros(2, 4) for role in retrain.PLACE_OF}
+    for role, (block, head) in {"previous": (0, 3), "pronoun": (0, 0), "induction": (1, 2)}.items():
+        looks[role][block, head] = 1.0
+    orders = retrain.head_orders(looks)
+    assert orders == {0: [3, 0, 1, 2], 1: [0, 2, 1, 3]}
 
 
 # --- abilities ------------------------------------------------------------------------------------
@@ -114,7 +151,7 @@ def test_the_loss_is_near_the_entropy_floor_on_fresh_and_on_held_out_stories(shi
 
 def test_the_command_says_which_goals_are_reached(shipped):
     lines = retrain.goals(shipped.about)
-    assert len(lines) == len(retrain.GOALS) + 1
+    assert len(lines) == len(retrain.GOALS) + 2
     assert all(line.endswith("reached") for line in lines)
     worse = shipped.about | {"held_out": shipped.about["held_out"] | {"copy": 0.9}}
     assert [line for line in retrain.goals(worse) if "MISSED" in line] == ["goal copy >= 95%: MISSED"]
@@ -133,9 +170,8 @@ def test_an_untrained_model_fails_the_same_exam(exam):
     assert max(right[name] for name in ("pronoun", "giver", "receiver", "copy", "quote")) < 0.1
 
 
-@pytest.mark.parametrize(
-    "text, then",
-    [
+EXPECTED = {
+    "de": [
         ("Eine kleine Ente wohnt am See. Heute findet", " sie"),
         ("Ein kleiner Fuchs wohnt am See. Heute findet", " er"),
         ("Ein kleines Reh wohnt am See. Heute findet", " es"),
@@ -146,12 +182,28 @@ def test_an_untrained_model_fails_the_same_exam(exam):
         ("Eine kleine Ente wohnt am See. Da sagt sie: „Der Wind weht.", "“"),
         ("Eine kleine Ente wohnt am See. Da sagt sie: „Der Wind weht und die Sonne scheint.", "“"),
     ],
-)
-def test_the_most_probable_token_is_the_one_a_reader_expects(shipped, text, then):
-    ids = torch.tensor([[shipped.tokenizer.start, *shipped.tokenizer.encode(text)]])
-    with torch.no_grad():
-        best = int(shipped.model(ids)[0, -1].argmax())
-    assert shipped.tokenizer.decode([best]) == then
+    "en": [
+        ("A small queen lives by the lake. Today", " she"),
+        ("A small king lives by the lake. Today", " he"),
+        ("A small kite lives by the lake. Today", " it"),
+        ("Two small geese live by the lake. Today", " they"),
+        ("A small fox lives by the lake. Now it seeks", " its"),
+        ("Mia gives Jack a feather. That makes", " Jack"),
+        ("Mia gives Jack a feather. That makes Jack happy: “Thanks,", " Mia"),
+        ("The witch murmurs: zumi tolo bora kado rula. The echo calls: tolo bora", " kado"),
+        ("The witch murmurs: zumi tolo bora kado rula. All repeat:", " zumi"),
+        ("A small queen lives by the lake. Soon she says: “The wind blows.", "”"),
+        ("A small queen lives by the lake. Soon she says: “The wind blows and the sun shines.", "”"),
+    ],
+}
+
+
+def test_the_most_probable_token_is_the_one_a_reader_expects(shipped, language):
+    for text, then in EXPECTED[language]:
+        ids = torch.tensor([[shipped.tokenizer.start, *shipped.tokenizer.encode(text)]])
+        with torch.no_grad():
+            best = int(shipped.model(ids)[0, -1].argmax())
+        assert shipped.tokenizer.decode([best]) == then, text
 
 
 # --- heads ----------------------------------------------------------------------------------------
@@ -204,7 +256,7 @@ def test_the_moment_at_which_copying_appears_lies_between_two_checkpoints():
     assert copy[0] < 0.05 and copy[max(copy)] > 0.95
 
 
-def test_the_command_reproduces_the_first_fifty_steps(shipped):
+def test_the_command_reproduces_the_first_fifty_steps(shipped, language):
     """Grammar, vocabulary, recipe and seed are still those that made the shipped weights.
 
     Other processors add in another order: far less is allowed than another seed or recipe would change.
@@ -213,7 +265,7 @@ def test_the_command_reproduces_the_first_fifty_steps(shipped):
     threads = torch.get_num_threads()
     torch.set_num_threads(retrain.THREADS)
     try:
-        again = retrain.begin(shipped.tokenizer, retrain.SEED, retrain.CHECKPOINTS[-1])
+        again = retrain.begin(shipped.tokenizer, retrain.SEEDS[language], retrain.CHECKPOINTS[-1])
         for _ in range(50):
             next(again)
     finally:
@@ -223,8 +275,8 @@ def test_the_command_reproduces_the_first_fifty_steps(shipped):
         torch.testing.assert_close(made[name], parameter, atol=5e-3, rtol=1e-2, msg=name)
 
 
-def test_checkpoints_are_in_half_precision():
-    files = list(WEIGHTS.glob("checkpoint-*.safetensors"))
+def test_checkpoints_are_in_half_precision(language):
+    files = list(folder_of(language).glob("checkpoint-*.safetensors"))
     assert len(files) == len(retrain.CHECKPOINTS)
     for file in files:
         with safe_open(file, framework="pt") as opened:

@@ -11,9 +11,11 @@ import torch
 
 from ..chapters.causal_mask.computation import KINDS_OF_TRAINING, RECORDING, averaged, train_both
 from ..chapters.reading import Reading
+from ..language import LANGUAGES, set_language
+from ..pretrained import folder_of
 
 
-def record(path: Path = RECORDING) -> None:
+def record(path: Path) -> None:
     """Train both and store them."""
     steps = list(train_both(Reading()))
     content = {}
@@ -25,11 +27,14 @@ def record(path: Path = RECORDING) -> None:
 
 
 def main() -> None:
-    """The command line; it knows no options but --help."""
+    """The command line."""
     what = "Train the two small models of page 05 again and store their curves: some 15 s on one core."
-    argparse.ArgumentParser(description=what).parse_args()
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    language = parser.parse_args().language
+    set_language(language)
     torch.set_num_threads(1)  # sums are then added in one order on every machine
-    record()
+    record(folder_of(language) / RECORDING)
 
 
 if __name__ == "__main__":
