@@ -502,3 +502,17 @@ def test_a_row_too_long_for_the_page_goes_on_below(live):
     page = np.asarray(stacked([[one, one, one]]))  # three of 768 pixels
     assert page.shape == (2 * height + GAP, 2 * width + GAP, 3)
     assert np.array_equal(page[height + GAP :, :width], np.asarray(one))
+
+
+def test_labels_longer_than_the_figure_are_broken_and_others_stay():
+    live = LiveFigure(4, 2)
+    axes = live.figure.add_subplot()
+    axes.set(xlabel="short", ylabel="a name that is far too long for this figure", title="a title " * 12)
+    live.refresh()
+    assert axes.get_xlabel() == "short"
+    assert axes.get_ylabel() == "a name that is far too\nlong for this figure"
+    renderer = live.canvas.get_renderer()
+    for label in (axes.yaxis.label, axes.title):
+        box = label.get_window_extent(renderer)
+        assert "\n" in label.get_text() and box.x0 >= 0 and box.y0 >= 0 and box.y1 <= live.figure.bbox.y1
+    live.close()

@@ -63,7 +63,7 @@ class Reader:
         """Feedback for a right answer that the reader's own code has found."""
         if self._lookout.seen is None:
             return right(text)
-        text = _("The result is right, but {name} has done the work. Here you are to write it yourself.")
+        text = _("The result is right, but {name} did the work. Here you are to write it yourself.")
         return wrong(text.format(name=self._lookout.seen))
 
     def _unfit(self, *arguments) -> Feedback | None:
@@ -71,7 +71,7 @@ class Reader:
         if self._function is None or self._function is ...:
             return not_attempted()
         if not callable(self._function):
-            return wrong(_("Hand the function itself to the check: its name, without brackets behind it."))
+            return wrong(_("Hand the check the function itself: its name, without brackets after it."))
         try:
             signature = inspect.signature(self._function)
         except ValueError:  # some built-in functions do not tell
@@ -114,8 +114,8 @@ class Run:
         if self.printed:
             return wrong(
                 _(
-                    "Nothing came back. print only shows a value on the page; return hands it on to whoever "
-                    "called the function."
+                    "Nothing came back. print only shows a value on the page; return hands it to "
+                    "whoever called the function."
                 )
             )
         if self.answer is None and not _is_bare(self.function):
@@ -274,7 +274,9 @@ def why(error: BaseException) -> str:
         return text.format(name=said.split("'")[1])  # the exception itself has no field for the name
     name = getattr(error, "name", None)
     if isinstance(error, NameError) and name:
-        text = _("there is no “{name}” (NameError), perhaps misspelt, or from a cell that has not run")
+        text = _(
+            "there is no “{name}” (NameError); perhaps it is misspelt, or comes from a cell that has not run"
+        )
         return text.format(name=name)
     if isinstance(error, AttributeError) and name:
         text = _("{owner} has no “{name}” (AttributeError)")
@@ -298,7 +300,7 @@ def _readings() -> list[tuple[type | tuple, str, str]]:
         (IndexError, "Dimension out of range", _("there is no such axis")),
         (IndexError, "", _("an index lies beyond the end")),
         (KeyError, "", _("there is no such entry")),
-        (ZeroDivisionError, "", _("divided by zero")),
+        (ZeroDivisionError, "", _("division by zero")),
         (RecursionError, "", _("it calls itself without end")),
         (TypeError, "", _("a value is of a kind that this cannot be done with")),
     ]
@@ -344,7 +346,7 @@ def tensor(answer: Any, shape: tuple[int, ...], wanted: str) -> torch.Tensor | F
     if isinstance(answer, torch.Tensor) and answer.shape == shape and not answer.is_complex():
         return answer.detach()
     if isinstance(answer, np.ndarray):
-        return wrong(_("Your function returns a NumPy array and no tensor. Stay with the tools of torch."))
+        return wrong(_("Your function returns a NumPy array, not a tensor. Stay with the tools of torch."))
     return wrong(f"{wanted} {_came_back(answer)}")
 
 

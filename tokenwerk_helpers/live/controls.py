@@ -156,4 +156,4 @@ def _stop(slider: widgets.SelectionSlider, text: str) -> int:
     for place, label in enumerate(labels):
         if label == text or any(reading in typed for reading in readings_of(label)):
             return place
-    raise ReaderMistake(_("“{text}” is none of: {stops}.").format(text=text, stops=", ".join(labels)))
+    raise ReaderMistake(_("“{text}” is not one of: {stops}.").format(text=text, stops=", ".join(labels)))

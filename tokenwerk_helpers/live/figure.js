@@ -64,6 +64,7 @@ export default () => {
     showAsWide(canvas, model.get("width"));
     el.classList.add("tokenwerk-picture"); // beyond that one scrolls
     el.append(canvas);
+    el.lang = model.get("lang");
 
     const describe = () => canvas.setAttribute("aria-label", model.get("alt"));
     const tell = () => {

@@ -29,6 +29,7 @@ from .assets import asset
 from .lock import locked
 from .night import ThemedCanvas
 from .still import SCALE, photograph, with_still
+from .text import Language
 from .twin import Captioned, view_of
 
 CSS_PIXELS_PER_INCH = 96
@@ -115,6 +116,8 @@ class Layout(ConstrainedLayoutEngine):
         specs = {axes: axes.get_subplotspec() for axes in fig.axes}
         put({axes: spec.get_position(fig) for axes, spec in specs.items() if spec is not None})
         now = places(fig)
+        super().execute(fig)
+        break_long_labels(fig)
         for _step in range(self.STEPS):
             super().execute(fig)
             before, now = now, places(fig)
@@ -122,6 +125,30 @@ class Layout(ConstrainedLayoutEngine):
             if step * fig.bbox.width < self.AT_REST:
                 break
         return now
+
+
+def break_long_labels(figure: Figure) -> None:
+    """Break the names of axes and the titles that are longer than the figure: not every language is short."""
+    renderer = figure.canvas.get_renderer()
+    for axes in figure.axes:
+        for label in (axes.xaxis.label, axes.yaxis.label, axes.title, axes._left_title):
+            box = label.get_window_extent(renderer)
+            too_long = box.width > 0 and not (box.x0 >= 0 and box.x1 <= figure.bbox.x1)
+            too_high = box.height > 0 and not (box.y0 >= 0 and box.y1 <= figure.bbox.y1)
+            if label.get_text() and (too_high if label is axes.yaxis.label else too_long):
+                label.set_text(broken(label.get_text()))
+
+
+def broken(text: str) -> str:
+    """The text with its longest line broken at the space nearest to its middle."""
+    lines = text.split("\n")
+    longest = max(lines, key=len)
+    spaces = [place for place, letter in enumerate(longest) if letter == " "]
+    if not spaces:
+        return text
+    at = min(spaces, key=lambda place: abs(place - len(longest) / 2))
+    lines[lines.index(longest)] = f"{longest[:at]}\n{longest[at + 1 :]}"
+    return "\n".join(lines)
 
 
 def places(figure: Figure) -> dict[Axes, Bbox]:
@@ -163,6 +190,7 @@ class LiveFigure(Captioned, anywidget.AnyWidget):
     width = traitlets.Int(help="width on the page in pixels").tag(sync=True)
     height = traitlets.Int(help="height on the page in pixels").tag(sync=True)
     alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
+    lang = Language(help="of the words").tag(sync=True)
     dark = traitlets.Bool(False, help="does the page have a dark theme?").tag(sync=True)
     density = traitlets.Float(1.0, help="screen pixels for each pixel of the page").tag(sync=True)
     clickable = traitlets.Bool(False, help="is a click told?").tag(sync=True)

@@ -894,6 +894,7 @@ class Matrix {
 
 function render({ model, el }) {
   const matrix = new Matrix(model, el);
+  el.lang = model.get("lang");
   return () => matrix.end();
 }
 

@@ -25,6 +25,7 @@ from . import matrix_sizes, style
 from .assets import asset
 from .lock import locked
 from .still import SCALE, with_still
+from .text import Language
 from .twin import Captioned, view_of
 
 KINDS = ("sequential", "diverging")
@@ -268,6 +269,7 @@ class MatrixView(Captioned, anywidget.AnyWidget):
     masked_legend = traitlets.Unicode(help="what hatching means").tag(sync=True)
     hint = traitlets.Unicode(help="shown while no cell is pointed at").tag(sync=True)
     alt = traitlets.Unicode(help="what is to be seen, in words").tag(sync=True)
+    lang = Language(help="of the words").tag(sync=True)
     legend = traitlets.Bool(True, help="show the colour bar?").tag(sync=True)
     cell_size = traitlets.Int(44, min=3, help="largest size of a cell in page pixels").tag(sync=True)
     max_height = traitlets.Int(640, min=80, help="height the picture should not exceed").tag(sync=True)

@@ -1,6 +1,7 @@
 """Numbers: written as the chapter does (decimal point, lists in square brackets), read as readers write.
 
-What a reader sees has a real minus, and a narrow space that no line breaks at before a sign of a unit.
+What a reader sees has a real minus, and a narrow space that no line breaks at before a unit. Percentages and
+large numbers are written in the manner of the language: 25%, 124,439,808; in German with narrow spaces.
 """
 
 import math
@@ -28,8 +29,13 @@ def vector(values: Iterable[float], digits: int = 2) -> str:
     return "[" + ", ".join(number(value, digits) for value in values) + "]"
 
 
+def with_sign(percentage: str) -> str:
+    """A number as a percentage, in the manner of the language: 25%, in German with a narrow space."""
+    return _("{percentage}%").format(percentage=percentage)
+
+
 def percent(share: float, digits: int = 0) -> str:
-    """A share of one as a percentage, 0.25 -> "25 %".
+    """A share of one as a percentage, 0.25 -> "25%".
 
     What is not quite all or nothing is not rounded to 100 % or 0 %: it gets one digit more, and where that is
     not enough, "over 99.9 %" or "under 0.1 %".
@@ -45,12 +51,12 @@ def percent_label(share: float, digits: int = 0) -> str:
 def _percent(share: float, digits: int, over: str, under: str) -> str:
     text = number(100 * share, digits)
     if not 0 < share < 1 or text not in ("0", "100"):
-        return f"{text}{NARROW}%"
+        return with_sign(text)
     if share > 0.999:
-        return over.format(percentage=f"99.9{NARROW}%")
+        return over.format(percentage=with_sign("99.9"))
     if share < 0.001:
-        return under.format(percentage=f"0.1{NARROW}%")
-    return f"{number(100 * share, digits + 1)}{NARROW}%"
+        return under.format(percentage=with_sign("0.1"))
+    return with_sign(number(100 * share, digits + 1))
 
 
 def small_percent(share: float) -> str:
@@ -60,8 +66,8 @@ def small_percent(share: float) -> str:
 
 
 def grouped(value: int) -> str:
-    """A whole number, from five digits on in groups of three by narrow spaces: 2688, "124 439 808"."""
-    return str(value) if abs(value) < 10_000 else f"{value:,}".replace(",", "\u202f")
+    """A whole number, from five digits on in groups of three: 2688, 124,439,808."""
+    return str(value) if abs(value) < 10_000 else f"{value:,}".replace(",", _("1,000")[1])
 
 
 def magnitude(value: float, decimals: int = 0) -> str:
@@ -213,7 +219,7 @@ def _parts(inner: str, text: str, as_in_the_chapter: bool) -> list[str]:
 def _undecided(text: str, sign: str, one: str, other: str, in_list: bool = False) -> ReaderMistake:
     """A text that can be read in two ways, because of that sign, and how to write each of them."""
     names = {",": _("The comma"), ".": _("The point"), " ": _("The space")}
-    message = _("{sign} in “{text}” leaves two readings. Write {one} or {other}.").format(
+    message = _("{sign} in “{text}” can be read in two ways. Write {one} or {other}.").format(
         sign=names[sign], text=text.strip(), one=one, other=other
     )
     if in_list:

@@ -2,6 +2,7 @@
 function render({ model, el }) {
   const line = document.createElement("div");
   el.append(line);
+  el.lang = model.get("lang");
   const show = () => {
     const role = model.get("role");
     line.className = `tokenwerk-${role === "alert" ? "message" : "caption"}`;

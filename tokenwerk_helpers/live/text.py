@@ -1,9 +1,12 @@
 """LiveText: a line of text that a screen reader announces when it changes."""
 
+from typing import Any
+
 import anywidget
 import traitlets
 
 from ..characters import unturned
+from ..language import shown
 from .assets import asset
 
 
@@ -12,6 +15,15 @@ class Line(traitlets.Unicode):
 
     def validate(self, obj, value):
         return unturned(super().validate(obj, value))
+
+
+class Language(traitlets.Unicode):
+    """The language shown when the view is made: a screen reader speaks its words in it."""
+
+    default_value: Any = traitlets.Undefined
+
+    def make_dynamic_default(self) -> str:
+        return shown()
 
 
 class LiveText(anywidget.AnyWidget):
@@ -25,6 +37,7 @@ class LiveText(anywidget.AnyWidget):
     _css = asset("text.css")
 
     value = Line(help="what is shown").tag(sync=True)
+    lang = Language(help="of the text").tag(sync=True)
     role = traitlets.Enum(["status", "alert"], "status", help="caption or message").tag(sync=True)
 
 
