@@ -11,17 +11,64 @@ from ..model import Decoder
 from ..pretrained import Pretrained, load
 from ..trace import Trace, trace
 
-# The shipped model knows German only, so its examples are German in every language of the book.
+# ---- what the pages begin with ----
+
+# Each language has a model of its own, and each model a grammar. So what a model reads is a message like any
+# other text. The translators' comments mark these messages, so that a test finds them in the catalogue.
 
 
 def example_story() -> str:
     """A story in which a pronoun has to find its noun, past another noun."""
-    return "Eine kleine Ente wohnt im Wald. Heute findet sie einen Ball."
+    # Translators: a text for the model: a pronoun has to find its noun, past another noun
+    return _("A small queen lives in the forest. Today she finds a ball.")
+
+
+def before_the_pronoun() -> str:
+    """The example's story up to where its pronoun has to come."""
+    # Translators: a text for the model: the queen's story, up to its pronoun
+    return _("A small queen lives in the forest. Today")
+
+
+def example_animal() -> str:
+    """The animal of the example's story."""
+    # Translators: a text for the model: the animal of the queen's story, as it stands there
+    return _("queen")
+
+
+def first_sentence() -> str:
+    """The first sentence of the example's story."""
+    # Translators: a text for the model: the first sentence of the queen's story
+    return _("A small queen lives in the forest.")
+
+
+def first_word() -> str:
+    """The word with which the example's story begins."""
+    # Translators: a text for the model: the first word of the queen's story
+    return _("A")
+
+
+def example_giver() -> str:
+    """The beginning of a story about a gift: who gives."""
+    # Translators: a text for the model: a gift begins, up to the verb
+    return _("Mia gives")
 
 
 def example_gift() -> str:
-    """The beginning of a story about a gift."""
-    return "Mia schenkt Jan"
+    """The beginning of a story about a gift: who gives to whom."""
+    # Translators: a text for the model: the gift, up to the name of who gets it
+    return _("Mia gives Jack")
+
+
+def example_joy() -> str:
+    """A story about a gift, up to where the name of who got it has to come again."""
+    # Translators: a text for the model: the gift, up to where the name of who got it comes again
+    return _("Mia gives Jack a nut. That makes")
+
+
+def another_name() -> str:
+    """A name that could stand in the place of who gets the gift."""
+    # Translators: a text for the model: a name that is neither of the two in the gift's story
+    return _("Ida")
 
 
 class Read(NamedTuple):

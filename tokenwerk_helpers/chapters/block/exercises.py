@@ -38,7 +38,7 @@ def _check(reader: Reader) -> Feedback:
         if close(answer, block(x)):
             return reader.right(
                 _(
-                    "Right: u and y, each part on its own norm, and no later position has a say in an "
+                    "Right: u and y, each part with its own norm, and no later position affects an "
                     "earlier one."
                 )
             )
@@ -93,7 +93,7 @@ def _other_inputs() -> list[Mistake]:
         Mistake(
             "MLP reads x",
             lambda block, x: _u(block, x) + block.mlp(block.norm2(x)),
-            _("The MLP is to read u, the list with Attention's contribution, and not x."),
+            _("The MLP should read u, the list that already holds Attention's contribution, and not x."),
         ),
     ]
 
@@ -107,7 +107,7 @@ def _other_norms() -> list[Mistake]:
         Mistake(
             "norm1 twice",
             _both_sums(_u, lambda block, u: u + block.mlp(block.norm1(u))),
-            _("Norm₁ is used twice. Norm₂ has numbers of its own and stands before the MLP."),
+            _("Norm₁ is used twice. Norm₂ has numbers of its own and comes before the MLP."),
         ),
         Mistake("norms swapped", swapped, _("Norm₁ and Norm₂ have changed places.")),
         Mistake(
@@ -124,7 +124,7 @@ def _other_norms() -> list[Mistake]:
                 lambda block, x: x + block.norm1(block.attn(x)),
                 lambda block, u: u + block.norm2(block.mlp(u)),
             ),
-            _("The norm comes after Attention and MLP. Here it stands before them."),
+            _("The norm comes after Attention and the MLP. Here it belongs before them."),
         ),
         Mistake(
             "no norm",
@@ -190,7 +190,7 @@ def _other_orders() -> list[Mistake]:
         return x + block.attn(block.norm1(x), everywhere)
 
     return [
-        Mistake("no MLP", _u, _("That is u. The MLP has not had its turn.")),
+        Mistake("no MLP", _u, _("That is u. The MLP has not had its turn yet.")),
         Mistake(
             "MLP first",
             _both_sums(lambda block, x: x + block.mlp(block.norm2(x)), _u),
@@ -212,7 +212,7 @@ check_block_forward = Exercise(
     solution=block_forward_solution,
     check=_check,
     hints=lambda: [
-        _("Two formulas, two lines. The first one makes u. Who needs u in the second one?"),
+        _("Two formulas, two lines. The first one makes u. Where does the second one need it?"),
         _(
             "Read each formula from the inside: first the norm, then the part, then the sum. The parts are "
             "block.norm1, block.attn, block.norm2 and block.mlp; each is called like a function."

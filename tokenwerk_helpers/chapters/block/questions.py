@@ -14,7 +14,7 @@ def guess_ten_times() -> VectorQuestion:
         _("The example's block makes [2.7, 4.2] of x = [2, 5]. What does it make of x = [20, 50]?"),
         truth=lambda: small_block(20, 50).values["y"].tolist(),
         right=_(
-            "Right. Norm₁ and Norm₂ hand on the same lists as before, so both contributions "
+            "Right. Norm₁ and Norm₂ pass on the same lists as before, so both contributions "
             "stay as they were."
         ),
         wrong_length=_("The block gives back a list as long as the one it received: two numbers."),
@@ -59,14 +59,14 @@ def guess_norm_parameters() -> NumberQuestion:
     """How many numbers the two norms of GPT-2 small's block have."""
     return NumberQuestion(
         _(
-            "GPT-2 small has the width D = 768. How many trainable numbers have the two norms of "
-            "one of its blocks together?"
+            "GPT-2 small has the width D = 768. How many trainable numbers do the two norms of "
+            "one of its blocks have together?"
         ),
         truth=lambda: norm_parameters(768),
-        right=_("Right: two norms with a γ and a β of 768 numbers each."),
+        right=_("Right: two norms, each with a γ and a β of 768 numbers."),
         mistakes=[
             Mistake(2 * 768, _("That is one norm. The block has two, each with numbers of its own.")),
-            Mistake(768, _("768 numbers have γ alone. What else is trained, and how often?")),
+            Mistake(768, _("γ alone has 768 numbers. What else is trained, and how often?")),
         ],
         otherwise=_("Each norm has a γ and a β, each as long as a position's list."),
         within=0,
@@ -75,7 +75,7 @@ def guess_norm_parameters() -> NumberQuestion:
 
 def guess_contribution() -> Choice:
     """How long a contribution is beside the stream."""
-    sounds_like_little = _("“Residual” sounds like little. But nothing in x + f(x) keeps f(x) small.")
+    sounds_like_little = _("“Residual” sounds like a remainder. But nothing in x + f(x) keeps f(x) small.")
     tenth, half, longer = SHARES
     return Choice(
         _(

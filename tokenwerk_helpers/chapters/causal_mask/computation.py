@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ... import model, training
 from ...apart import Seeded
-from ...pretrained import load
+from ...pretrained import folder_of, load
 from ...tokenizer import Tokenizer
 from ...trace import trace
-from ..reading import Reading, example_story
+from ..reading import Reading, another_name, first_word
 
 KINDS = ("causal", "none", "window", "prefix")
 SIZED = ("window", "prefix")  # the kinds that have a width
@@ -78,11 +78,6 @@ def masked_head(
     return MaskedHead(reading.labels(ids), *arrays, kind, block, head)
 
 
-def short_story() -> str:
-    """The first sentence of the example's story."""
-    return example_story().partition(".")[0] + "."
-
-
 # ---- what leaks ----
 
 
@@ -97,8 +92,7 @@ class Leak:
     moved: np.ndarray  # total variation distance between the predictions before and after, 0 to 1
 
 
-# The exchange to begin with: who gets a gift, up to where the name is foretold again.
-PLACE, SUBSTITUTE = 4, "Ida"  # the place counted from 1
+PLACE = 4  # of the exchange to begin with, counted from 1: who gets a gift
 VISIBLE = 0.05  # a movement that a reader can see in the picture
 
 
@@ -137,11 +131,11 @@ def leak(reading: Reading, text: str, position: int, new: str, kind: str, width:
 
 
 def first_substitute(reading: Reading, text: str) -> str:
-    """A word to begin with: SUBSTITUTE, or where that is several tokens, a later token of the text."""
+    """A word to begin with: another name, or where that is several tokens, a later token of the text."""
     ids = reading.ids(text)
     like = ids[min(PLACE, len(ids)) - 1]
     later = [reading.tokenizer.decode([id]).strip() for id in ids[PLACE:] if id != like]
-    fitting = (word for word in [SUBSTITUTE, *later] if word and len(spelled(reading, word, like)) == 1)
+    fitting = (word for word in [another_name(), *later] if word and len(spelled(reading, word, like)) == 1)
     return next(fitting, "F")  # a single letter is a token of every byte pair encoding
 
 
@@ -155,11 +149,11 @@ def outputs_that_move(place: int, allowed: Tensor, layers: int = 1) -> list[int]
 
 # ---- copying the future ----
 
-RECORDING = Path(__file__).parents[2] / "weights" / "copying_the_future.json"
+RECORDING = "copying_the_future.json"  # beside the weights of a language, whose stories it read
 MASKED, UNMASKED = "masked", "unmasked"
 KINDS_OF_TRAINING = (MASKED, UNMASKED)
 STEPS, EVERY = 600, 10  # steps of a training, and how many of them one recorded figure averages
-BEGINNING, MOST_TOKENS = "Eine", 18  # of what the models write
+MOST_TOKENS = 18  # that the models write behind the first word of the example's story
 
 
 class Unmasked(model.Decoder):
@@ -195,7 +189,7 @@ def train_both(reading: Reading, seed: int = 0) -> Iterator[Both]:
     trainings = {kind: train(kind, reading.tokenizer, seed) for kind in KINDS_OF_TRAINING}
 
     def written(decoder: model.Decoder) -> str:
-        return BEGINNING + reading.continuation(BEGINNING, MOST_TOKENS, decoder)
+        return first_word() + reading.continuation(first_word(), MOST_TOKENS, decoder)
 
     for step in range(1, STEPS + 1):
         losses = {kind: next(one).train_loss for kind, one in trainings.items()}
@@ -207,10 +201,14 @@ def train_both(reading: Reading, seed: int = 0) -> Iterator[Both]:
 averaged = partial(training.averaged, count=EVERY)
 
 
-@cache
 def recorded() -> dict[str, dict[str, list]]:
     """The recorded trainings: kind -> "losses", means of EVERY steps, and the "texts" written after them."""
-    return json.loads(RECORDING.read_text(encoding="utf-8"))
+    return _read(folder_of(None) / RECORDING)
+
+
+@cache
+def _read(path: Path) -> dict[str, dict[str, list]]:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from ...language import _
 from ...live.numbers import number, percent
 from ...live.question import Choice, Mistake, NumberQuestion, Option
 from ...pretrained import load
+from ..reading import first_word
 from .computation import (
     STEPS,
     UNMASKED,
@@ -141,9 +142,12 @@ def guess_below_the_floor() -> Choice:
     return Choice(
         _(
             "A small model is trained without a mask. Its loss falls to {loss}; whoever only knows the "
-            "grammar comes down to {floor} at best. Now it shall go on after “Eine”. What do you expect?"
+            "grammar comes down to {floor} at best. Now it shall go on after “{beginning}”. What do you "
+            "expect?"
         ).format(
-            loss=number(future_after(STEPS).loss(UNMASKED)), floor=number(load().about["validation"]["floor"])
+            loss=number(future_after(STEPS).loss(UNMASKED)),
+            floor=number(load().about["validation"]["floor"]),
+            beginning=first_word(),
         ),
         truth=writing_without_a_mask,
         options=[
@@ -155,14 +159,14 @@ def guess_below_the_floor() -> Choice:
             Option(
                 "alike",
                 _("stories about as good: the floor is the floor"),
-                _("Nobody comes below the floor by knowing the grammar well. What else does it know?"),
+                _("No model gets below the floor by knowing the grammar well. What else does this one know?"),
             ),
             Option(
                 "worse",
                 _("nonsense"),
                 _(
-                    "Right: it has learned to look one token ahead and to copy. When it writes, nothing "
-                    "stands ahead."
+                    "Right: it has learned to look one token ahead and to copy. When it writes, "
+                    "there is nothing ahead."
                 ),
             ),
         ],

@@ -17,7 +17,7 @@ from ...live.long_work import LongWork
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
 from ...pretrained import Pretrained
-from ..reading import Reading, example_gift
+from ..reading import Reading, example_joy, first_sentence
 from .computation import (
     EVERY,
     MASKED,
@@ -38,7 +38,6 @@ from .computation import (
     mask,
     masked_before_and_after,
     masked_head,
-    short_story,
     spelled,
     train_both,
     visibly,
@@ -67,7 +66,7 @@ class MaskLab(Explorer):
         config = self.reading.model.config
         self._build_views()
         controls = {
-            "text": text_input(_("sentence"), short_story()),
+            "text": text_input(_("sentence"), first_sentence()),
             "block": int_slider(_("block"), 1, config.blocks, config.blocks),
             "head": int_slider(_("head"), 1, config.heads, 1),
             "kind": dropdown(_("mask"), [*kind_names(), (_("my own (click cells)"), "own")], "causal"),
@@ -157,7 +156,7 @@ class LeakProbe(Explorer):
         self.reading = Reading(pretrained)
         self.figure = LiveFigure(8.2, 3.2)
         self._labels: list[str] | None = None
-        text = text or example_gift() + " eine Nuss. Darüber freut sich"
+        text = text or example_joy()
         controls = {
             "text": text_input(_("sentence"), text),
             "position": int_slider(_("exchange token"), 2, self.reading.context, PLACE),
@@ -175,7 +174,7 @@ class LeakProbe(Explorer):
 
     def _refuse_all_but_one_token(self, new: str, like: int) -> None:
         if not new.strip():
-            raise ReaderMistake(_("Type the token that is to stand there."))
+            raise ReaderMistake(_("Type the token that should stand there."))
         count = len(spelled(self.reading, new, like))
         if count != 1:
             text = ngettext(
@@ -228,7 +227,7 @@ class LeakProbe(Explorer):
         seen = _("By more than {visible}: {seen} of {before}.").format(
             visible=VISIBLE, seen=visibly(before), before=len(before)
         )
-        return f"{text} {leaks} {seen} " + _("A loss measured like this would be cheated.")
+        return f"{text} {leaks} {seen} " + _("A loss measured like this would be cheating.")
 
     @staticmethod
     def _nothing_leaks(before: int, later: np.ndarray) -> str:
@@ -300,9 +299,9 @@ class CopyingTheFuture(LongWork):
         )
         cheated = result.loss(UNMASKED) < self.floor
         text += " " + (
-            _("Below the floor of {floor} nobody can come who does not know the future.")
+            _("Without knowing the future, nobody gets below the floor of {floor}.")
             if cheated
-            else _("Whoever knows the grammar, and not the future, comes down to {floor} at best.")
+            else _("A model that knows the grammar, but not the future, gets down to {floor} at best.")
         ).format(floor=number(self.floor))
         lines = [text, *self._written(result.texts)]
         if self.own:

@@ -1,5 +1,6 @@
 """08_decoder: what its notebook uses."""
 
+from ..reading import example_giver
 from .exercises import check_next_id
 from .questions import (
     guess_change_of_shape,

@@ -267,14 +267,22 @@ def deciding_row(tokens: int) -> int:
     return int(model.causal_mask(tokens).all(dim=1).nonzero())
 
 
+OWN_WORDS = 3  # tokens that the loop appends and the reader then types
+
+
+def own_words() -> str:
+    """The words that the loop appends first to the beginning of a gift."""
+    return Reading().continuation(example_gift(), OWN_WORDS)
+
+
 def after_own_words() -> str:
-    """How generation goes on once its first three tokens are typed in: "on", "again" or "differently"."""
+    """How generation goes on once its own words are typed in: "on", "again" or "differently"."""
     reading, text = Reading(), example_gift()
     alone, _reason = greedy(reading, text)
-    helped, _reason = greedy(reading, text + reading.tokenizer.decode(alone[:3]))
-    if helped[:3] == alone[:3]:
+    helped, _reason = greedy(reading, text + own_words())
+    if helped[:OWN_WORDS] == alone[:OWN_WORDS]:
         return "again"
-    return "on" if helped[:9] == alone[3:12] else "differently"
+    return "on" if helped[:9] == alone[OWN_WORDS:][:9] else "differently"
 
 
 def part_missed_most() -> str:

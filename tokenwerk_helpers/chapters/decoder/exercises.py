@@ -45,12 +45,12 @@ def _logits() -> torch.Tensor:
 
 
 def _id(answer) -> int | Feedback:
-    wanted = _("One id is wanted, a single whole number.")
+    wanted = _("One id is expected, a single whole number.")
     if isinstance(answer, torch.Tensor) and answer.numel() == 1:
         answer = answer.reshape(())
     answer = number(answer, wanted)
     if isinstance(answer, float):
-        return wrong(_("An id is a whole number: where the largest logit stands, not how large it is."))
+        return wrong(_("An id is a whole number: the place of the largest logit, not its size."))
     return answer
 
 
@@ -60,12 +60,12 @@ def _wrong_id(answer: int, logits: torch.Tensor) -> str:
 
 
 def _only_four() -> str:
-    return _("Right for four positions, wrong for six: which one is the last, however many there are?")
+    return _("Right for four positions, wrong for six: which position is the last, however many there are?")
 
 
 def _mistakes() -> list[Mistake]:
     middle = _("That is the answer of a position in the middle.")
-    all_together = _("You let all positions have a say. But only one of them has read everything.")
+    all_together = _("You let every position have a say. But only one of them has read everything.")
     return [
         Mistake(
             "first position",

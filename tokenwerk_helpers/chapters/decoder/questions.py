@@ -2,10 +2,12 @@
 
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
+from ..reading import example_gift
 from .computation import (
     after_own_words,
     deciding_row,
     number_of_logits,
+    own_words,
     part_missed_most,
     saved_by_tying,
     where_the_shape_changes,
@@ -34,8 +36,8 @@ def guess_change_of_shape() -> Choice:
     """Where lists of D numbers become something else."""
     return Choice(
         _(
-            "From the embedding on, each position is a list of D numbers. After which part does it have "
-            "another number of them?"
+            "From the embedding on, each position is a list of D numbers. After which part does"
+            " that length change?"
         ),
         truth=where_the_shape_changes,
         options=[
@@ -91,9 +93,9 @@ def guess_own_words() -> Choice:
     """Whether the model tells its own words from a reader's."""
     return Choice(
         _(
-            "The loop has appended “ eine Nuss.” to “Mia schenkt Jan”. Now you type these words yourself and "
+            "The loop has appended the words “{words}” to “{beginning}”. Now you type them yourself and "
             "start it behind them. How does it go on?"
-        ),
+        ).format(words=own_words().strip(), beginning=example_gift()),
         truth=after_own_words,
         options=[
             Option(

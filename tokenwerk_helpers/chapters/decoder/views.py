@@ -15,7 +15,7 @@ from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, percent_label, vector
 from ...pretrained import Pretrained
 from ..book import labels as plan_labels
-from ..reading import Reading, example_gift, example_story
+from ..reading import Reading, before_the_pronoun, example_gift
 from .computation import (
     INNER,
     LAYER_TOP,
@@ -96,7 +96,7 @@ class LivingPlan(Explorer):
         self.matrix = MatrixView(
             np.zeros((1, 1)), max_height=340, row_axis=_("token"), words=_("“{row}”, {column}: {value}")
         )
-        text = text or example_story().rpartition(" sie")[0]
+        text = text or before_the_pronoun()
         tokens = len(self.reading.ids(text))
         controls = {
             "text": text_input(_("text"), text),
@@ -213,7 +213,7 @@ class NextToken(Explorer):
 
     def __init__(self, pretrained: Pretrained | None = None, text: str | None = None):
         self.reading = Reading(pretrained)
-        text = text or example_story().rpartition(" sie")[0]
+        text = text or before_the_pronoun()
         config = self.reading.model.config
         self.logits = MatrixView(
             np.zeros((1, TOP)), kind="diverging", digits=1, cell_size=34, max_height=330,

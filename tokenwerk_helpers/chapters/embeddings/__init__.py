@@ -1,6 +1,6 @@
 """07_embeddings: what its notebook uses."""
 
-from .computation import sine_table
+from .computation import sine_table, unseen_text, words_to_merge
 from .exercises import check_embed
 from .questions import (
     guess_likeness,

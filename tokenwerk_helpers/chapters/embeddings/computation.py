@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ... import corpus, sampling
 from ...apart import Seeded
+from ...language import _
 from ...model import CausalSelfAttention, Config, Decoder
 from ...pretrained import load
 from ...tokenizer import Tokenizer, label, learn
@@ -44,6 +45,19 @@ def split_with(tokenizer: Tokenizer, text: str, merges: int) -> Split:
     )  # fmt: skip
 
 
+def unseen_text() -> str:
+    """A text with characters that the tokenizer has never seen."""
+    # Translators: a word with a letter that not every language has, and an emoji
+    return _("naïve 🦆")
+
+
+def words_to_merge() -> dict[str, int]:
+    """Three words alike to each other, and how often each occurs in the example of a first merge."""
+    # Translators: three words: the first two differ in one letter, the last two in all but the first two
+    first, second, third = _("hare mare mast").split()
+    return {first: 5, second: 3, third: 2}
+
+
 def first_merge(words: Mapping[str, int]) -> tuple[str, str]:
     """The pair that is merged first; words: word -> how often it occurs."""
     first = next(learn(words))
@@ -67,12 +81,13 @@ class Word(NamedTuple):
 
 def known_words(tokenizer: Tokenizer) -> list[Word]:
     """The animals, things, names and spell words of the grammar that are a single token inside a text."""
+    words = corpus.grammar().words
     candidates = [
-        *((noun.word, "animal", noun.gender) for noun in corpus.ANIMALS),
-        *((noun.plural, "animals", "") for noun in corpus.ANIMALS),
-        *((noun.word, "thing", noun.gender) for noun in corpus.OBJECTS),
-        *((name, "name", "") for name in corpus.NAMES),
-        *((word, "spell", "") for word in corpus.SPELL_WORDS),
+        *((noun.word, "animal", noun.gender) for noun in words["animal"]),
+        *((noun.plural, "animals", "") for noun in words["animal"]),
+        *((noun.word, "thing", noun.gender) for noun in words["thing"]),
+        *((name, "name", "") for name in words["name"]),
+        *((word, "spell", "") for word in words["spell"]),
     ]
     encoded = [(text, tokenizer.encode(f" {text}"), kind, gender) for text, kind, gender in candidates]
     return [Word(text, ids[0], kind, gender) for text, ids, kind, gender in encoded if len(ids) == 1]

@@ -2,6 +2,7 @@
 
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option, VectorQuestion
+from ..reading import example_animal
 from .computation import (
     added,
     as_alike,
@@ -10,6 +11,7 @@ from .computation import (
     first_merge,
     kinds_of_nearest,
     renumbered,
+    words_to_merge,
 )
 
 TOKEN, POSITION = [0.2, 0.5], [0.1, -0.2]  # the lists of `guess_sum`
@@ -35,21 +37,22 @@ def guess_sum() -> VectorQuestion:
 
 def guess_merge() -> Choice:
     """Which pair is merged first."""
-    count = _("Count each pair in all words, as often as the word occurs: “as” stands in two of them.")
+    words = words_to_merge()
+    first, second, third = words
+    beginning, middle, other = (first[0], first[1]), (first[1], first[2]), (third[0], third[1])
+    names = {"first": first, "second": second, "third": third, "pair": "".join(middle)}
+    count = _("Count each pair in all words, as often as the word occurs: “{pair}” stands in two of them.")
+    right = _("Right: 5 times in “{first}” and 3 times in “{second}”, that is 8. No pair is more frequent.")
     return Choice(
         _(
-            "A text holds “Hase” five times, “Nase” three times and “Nagel” twice. "
+            "A text holds “{first}” five times, “{second}” three times and “{third}” twice. "
             "Which pair is merged first?"
-        ),
-        truth=lambda: first_merge({"Hase": 5, "Nase": 3, "Nagel": 2}),
+        ).format(**names),
+        truth=lambda: first_merge(words),
         options=[
-            Option(("H", "a"), "H + a", count),
-            Option(
-                ("a", "s"),
-                "a + s",
-                _("Right: 5 times in “Hase” and 3 times in “Nase”, that is 8. No pair is more frequent."),
-            ),
-            Option(("N", "a"), "N + a", count),
+            Option(beginning, " + ".join(beginning), count.format(**names)),
+            Option(middle, " + ".join(middle), right.format(**names)),
+            Option(other, " + ".join(other), count.format(**names)),
         ],
     )
 
@@ -58,30 +61,30 @@ def guess_neighbours() -> Choice:
     """Which words the training puts beside one."""
     return Choice(
         _(
-            "Nobody has told the model what an animal is, or a gender. It has only learned to predict the "
-            "next token. Which five words have the lists most like that of “Ente” after the training?"
-        ),
-        truth=lambda: kinds_of_nearest("Ente"),
+            "Nobody has told the model what a queen is, or a gender. It has only learned to predict the "
+            "next token. Which five words have the lists most like that of “{animal}” after the training?"
+        ).format(animal=example_animal()),
+        truth=lambda: kinds_of_nearest(example_animal()),
         options=[
             Option(
                 {("animals", "")},
-                _("“Enten” and other animals in the plural"),
-                _("What is the same after “Ente” and after “Enten”: the verb, the pronoun?"),
+                _("“queens” and other words for several"),
+                _("What is the same after “queen” and after “queens”: the verb, the pronoun?"),
             ),
             Option(
                 {("animal", "f"), ("animal", "m"), ("animal", "n")},
-                _("other animals, of whatever gender"),
-                _("Close. But what does the model have to know to write “er”, “sie” or “es” later?"),
+                _("other heroes of a story, of whatever gender"),
+                _("Close. But what does the model have to know to write “he”, “she” or “it” later?"),
             ),
             Option(
                 {("animal", "f")},
-                _("animals that are “sie”, too: Katze, Ziege, Biene"),
+                _("heroes who are “she”, too: princess, lady, fairy"),
                 _("Right: what comes later in a story treats these words alike, and so they become alike."),
             ),
             Option(
                 {("thing", "f")},
-                _("things that are “sie”, too: Nuss, Feder, Birne"),
-                _("They share the pronoun. But a Nuss neither lives in the forest nor does it sing."),
+                _("words for things: nut, feather, pear"),
+                _("They are much alike. But a nut neither lives in the forest nor does it sing."),
             ),
         ],
     )

@@ -17,7 +17,7 @@ from ...live.matrix import MatrixView
 from ...live.numbers import number, percent
 from ...pretrained import Pretrained, load_checkpoints
 from ...tokenizer import Tokenizer
-from ..reading import Reading, example_story
+from ..reading import Reading, example_animal, example_story
 from .computation import (
     KINDS,
     NOUNS,
@@ -163,10 +163,10 @@ class Neighbours(Explorer):
         steps = sorted(tables)
         words = [word.text for word in self.map.words]
         controls = {
-            "word": combobox(_("word"), words, words[words.index("Ente")]),
+            "word": combobox(_("word"), words, words[words.index(example_animal())]),
             "step": selection_slider(_("training step"), steps, steps[-1]),
             "group": dropdown(
-                _("on the map"), [(_("all words"), "all"), (_("animals and things"), "nouns")], "nouns"
+                _("on the map"), [(_("all words"), "all"), (_("heroes and things"), "nouns")], "nouns"
             ),
         }
         super().__init__(controls, [[self.figure]])
@@ -180,7 +180,9 @@ class Neighbours(Explorer):
         if typed.strip().casefold() in known:
             return known.index(typed.strip().casefold())
         text = _("“{word}” is not on the map. Choose a word of the stories, such as {examples}.")
-        raise ReaderMistake(text.format(word=typed, examples="Ente, Fuchs, Blume, Mia, bora"))
+        # Translators: words of the stories: two animals, a thing, a name, a spell
+        examples = _("queen, fox, flower, Mia, bora")
+        raise ReaderMistake(text.format(word=typed, examples=examples))
 
     def _draw(self) -> None:
         self.plane, side = self.figure.figure.subplots(1, 2, width_ratios=[1.45, 1])
@@ -223,7 +225,7 @@ class Neighbours(Explorer):
 
     def _draw_legend(self, axes: Axes) -> None:
         kinds = {
-            "animal": _("animal"), "animals": _("several animals"), "thing": _("thing"),
+            "animal": _("hero"), "animals": _("several heroes"), "thing": _("thing"),
             "name": _("name"), "spell": _("spell word"),
         }  # fmt: skip
         genders = {"m": _("masculine"), "f": _("feminine"), "n": _("neuter"), "": _("without gender here")}
@@ -380,7 +382,7 @@ class SlidingWindow(Explorer):
 
     def _draw(self) -> None:
         axes = style.bare_axes(self.figure.figure)
-        axes.set(xlim=(-1.2, len(self.tokens)), ylim=(0, 1.75))
+        axes.set(xlim=(-1.5, len(self.tokens)), ylim=(0, 1.75))
         small = {"va": "center", "fontsize": style.SMALL_SIZE}
         for height, name in ((1.15, _("position")), (0.35, _("token"))):
             axes.text(-0.1, height, name, ha="right", color=style.LIGHT.soft, **small)

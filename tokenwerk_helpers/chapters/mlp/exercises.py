@@ -38,7 +38,7 @@ def _check(reader: Reader) -> Feedback:
     if isinstance(answer, Feedback):
         return answer
     if close(answer, F.linear(F.gelu(F.linear(x, W1, b1)), W2, b2)):
-        return reader.right(_("Right: widen, bend, narrow, at every position alike."))
+        return reader.right(_("Right: widen, bend, narrow, in the same way at every position."))
     return wrong(
         named(answer, _mistakes(), x, W1, b1, W2, b2)
         or _("The numbers differ. Check one step after the other: first layer, activation, second layer.")
@@ -58,18 +58,18 @@ def _mistakes() -> list[Mistake]:
         Mistake(
             "direct path",
             lambda x, *tables: x + right(x, *tables),
-            _("You add x to it. The direct path goes around the MLP; the sum is the block's business."),
+            _("You add x to it. The direct path runs around the MLP; the sum is the block's job."),
         ),
         Mistake(
             "no activation",
             with_another(lambda hidden: hidden),
             _("The activation is missing: this is a single linear layer."),
         ),
-        Mistake("ReLU", with_another(F.relu), _("That is the MLP with ReLU; wanted is GELU.")),
+        Mistake("ReLU", with_another(F.relu), _("That is the MLP with ReLU; GELU is asked for.")),
         Mistake(
             "tanh form",
             with_another(partial(gelu, approximate="tanh")),
-            _("You use the tanh form of GELU; wanted is the exact one."),
+            _("You use the tanh form of GELU; the exact one is asked for."),
         ),
         Mistake("no b1", lambda x, W1, b1, W2, b2: right(x, W1, None, W2, b2), _("b1 is missing.")),
         Mistake("no b2", lambda x, W1, b1, W2, b2: right(x, W1, b1, W2, None), _("b2 is missing.")),
@@ -93,8 +93,8 @@ check_mlp = Exercise(
     hints=lambda: [
         _("There are three steps: the first layer, the activation, the second layer. Give each a name."),
         _(
-            "A layer is @ with the transposed table (.T), plus its bias. Between the two layers stands "
-            "torch.nn.functional.gelu, as it comes."
+            "A layer is @ with the transposed table (.T), plus its bias. Between the two layers"
+            " goes torch.nn.functional.gelu, just as it is."
         ),
     ],
     mistakes=_mistakes,

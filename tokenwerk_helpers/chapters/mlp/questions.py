@@ -13,8 +13,8 @@ def guess_gelu() -> Choice:
         options=[
             Option(
                 -0.48,
-                _("about −0.48, three times as far"),
-                _("So it would be if GELU let the same share of −3 through as of −1. Does it?"),
+                _("about −0.48, three times as much"),
+                _("That would be so if GELU let the same share of −3 through as of −1. Does it?"),
             ),
             Option(
                 -0.004,
@@ -72,25 +72,28 @@ def guess_positive() -> Choice:
     """How many neurons of a trained model answer to a token."""
     return Choice(
         _(
-            "A trained model reads a story. Behind GELU, about how many of its 256 neurons in a block have a "
-            "value above zero at a token, on average?"
+            "A trained model reads a story. After GELU, about how many of a block's 256 neurons"
+            " are above zero at a token, on average?"
         ),
         truth=lambda: round(4 * share_of_positive_neurons()) / 4,
         options=[
             Option(
                 0.75,
                 _("three quarters"),
-                _("If nearly all answered to every token, none would say much about this one."),
+                _("If nearly all of them answered to every token, none would say much about this one."),
             ),
             Option(
                 0.5,
                 _("half of them"),
-                _("So it is before training, when the weights are random. What has training made of it?"),
+                _("That is so before training, when the weights are random. What has training made of it?"),
             ),
             Option(
                 0.25,
                 _("a quarter"),
-                _("Right: most are below zero, where GELU lets hardly anything pass. The few others count."),
+                _(
+                    "Right: most are below zero, where GELU lets hardly anything through. The few "
+                    "others count."
+                ),
             ),
         ],
     )

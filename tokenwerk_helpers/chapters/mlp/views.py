@@ -127,7 +127,7 @@ class CurveFit(Explorer):
                 text + " " + _("Without activation it stays a straight line, however many neurons there are.")
             )
         if result.error < 0.02:
-            return text + " " + _("The curve is all but met.")
+            return text + " " + _("The curve is almost matched.")
         return text
 
 
@@ -160,8 +160,8 @@ class PositionByPosition(Explorer):
         if not result.moved:
             return _("Nothing was added, nothing has moved.")
         return _(
-            "Position {changed} got {amount} added to each component. Of {all} outputs, that of position "
-            "{position} has moved and no other."
+            "Position {changed} got {amount} added to each component. Of {all} outputs, that of"
+                " position {position} moved and no other."
         ).format(
             changed=result.changed + 1, amount=number(result.amount, 1), all=T,
             position=", ".join(str(t + 1) for t in result.moved),
@@ -216,7 +216,7 @@ class NeuronExplorer(Explorer):
         # One axis for all neurons of a block: it holds still while the neuron changes.
         self.axes.set_ylim(1.05 * result.lowest, 1.05 * result.highest)
         self.title.set_text(
-            _("block {block}, neuron {neuron}: mean value by token in {stories} stories").format(
+            _("block {block}, neuron {neuron}: mean by token in {stories} stories").format(
                 block=result.block, neuron=result.neuron + 1, stories=STORIES
             )
         )

@@ -38,7 +38,7 @@ def _check(reader: Reader) -> Feedback:
         if close(answer, block(x)):
             return reader.right(_("Right: each sum is normalized, and the norm stands on the direct path."))
         known = named(answer, _mistakes(), block, x)
-    unknown = _("The result is not that of the column on post-norm. Compare your lines with it.")
+    unknown = _("The result is not the one in the post-norm column. Compare your lines with it.")
     return wrong(known or unknown)
 
 
@@ -104,7 +104,7 @@ check_post_norm = Exercise(
     check=_check,
     hints=lambda: [
         _("Take the two lines of 06 and ask of each norm: what does it read there, and what here?"),
-        _("First the part, then the sum, then the norm, from the inside out; and that twice."),
+        _("First the part, then the sum, then the norm, from the inside out; and all of it twice."),
     ],
     mistakes=_mistakes,
     borrowed=lambda: {"block(x)": Block.forward},

@@ -33,7 +33,7 @@ def guess_no_norm() -> Choice:
             Option(
                 "alike",
                 _("about as long"),
-                _("So it would be if the contributions stayed as they are. But what holds them back?"),
+                _("That would be so if the contributions stayed as they are. But what holds them back?"),
             ),
             Option(
                 "longer",
@@ -88,16 +88,16 @@ def guess_vanishing() -> Choice:
             ),
             Option(
                 ["W_Q", "W_K"],
-                _("that for queries and that for keys"),
+                _("those for queries and keys"),
                 _(
-                    "Right: if all values are the same, it does not matter who is looked at, and so "
-                    "nothing is to be learned about looking."
+                    "Right: if all values are the same, it does not matter where a position looks, "
+                    "so there is nothing to learn about looking."
                 ),
             ),
             Option(
                 ["W_Q", "W_K", "W2"],
-                _("that for queries, that for keys, and W₂"),
-                _("The MLP computes at each position by itself. Does it notice that all are alike?"),
+                _("those for queries and keys, and W₂"),
+                _("The MLP computes at each position by itself. Does it notice that they are all alike?"),
             ),
         ],
     )

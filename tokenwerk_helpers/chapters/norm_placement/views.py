@@ -283,7 +283,7 @@ class PlacementTraining(LongWork):
             losses=", ".join(f"{name} {loss}" for name, loss in zip(variant_names(), losses)),
         )
         text += " " + self._verdict(result)
-        text += " " + _("Drawn thick is the run that you can train here: {name}.").format(
+        text += " " + _("The thick line is the run you can train here: {name}.").format(
             name=variant_names()[result.chosen]
         )
         if self.losses:
@@ -301,7 +301,7 @@ class PlacementTraining(LongWork):
         if not stuck:
             return _("All of them learn.")
         names = _("{some} and {last}").format(some=", ".join(stuck[:-1]), last=stuck[-1])
-        return _("Hardly better or no better than counting words: {names}.").format(
+        return _("Hardly better than counting words, or no better: {names}.").format(
             names=names if stuck[1:] else stuck[0]
         )
 

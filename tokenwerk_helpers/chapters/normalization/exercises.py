@@ -68,14 +68,14 @@ def hint(recipe: Recipe, mistake: str) -> str:
     """What to look at, without the answer."""
     return {
         "axes": _("The statistics run over the wrong axis: each position needs its own mean and variance."),
-        "centred": _("The mean is not subtracted above the fraction line."),
+        "centred": _("The mean is not subtracted in the numerator."),
         "correction": _("The variance is divided by n − 1; it should be the mean of the squared deviations."),
         "epsilon": {
             "outside": _("Epsilon is added beside the root instead of under it."),
             "missing": _("Epsilon is missing: what becomes of [2, 2]?"),
-            "fixed": _("Epsilon is fixed; use the value that is handed over."),
+            "fixed": _("Epsilon is fixed; use the value that is passed in."),
         }.get(recipe.epsilon, ""),
-        "rooted": _("It is divided by the variance, not by its root."),
+        "rooted": _("You divide by the variance, not by its root."),
         "gamma": _("Gamma is missing."),
         "beta": {
             "first": _("Beta is added before gamma multiplies."),
@@ -170,7 +170,7 @@ def _explained(stopped: Feedback) -> Feedback:
     """A word more on the mistake that torch tells of as unequal sizes."""
     if "size of tensor" not in stopped.text:
         return stopped
-    hint = _("Does the mean keep its axis (keepdim=True), so that it fits beside x?")
+    hint = _("Does the mean keep its axis (keepdim=True), so that it fits x?")
     return replace(stopped, text=f"{stopped.text} {hint}")
 
 

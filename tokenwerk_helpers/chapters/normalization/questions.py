@@ -25,7 +25,7 @@ def guess_scale() -> VectorQuestion:
         mistakes=[
             Mistake(
                 tenfold.deviations.tolist(),
-                _("The mean is subtracted. What are the deviations still to be divided by?"),
+                _("The mean is subtracted. What do the deviations still have to be divided by?"),
             )
         ],
         otherwise=_("Step by step: first subtract the mean 20, then divide by the standard deviation."),
@@ -43,8 +43,8 @@ def guess_deviation() -> NumberQuestion:
         truth=lambda: floats([1.0, 3.0]).std().item(),
         right=_("Right: the squares sum to 2, n − 1 is 1, and the root of 2 is 1.4142."),
         mistakes=[
-            Mistake(1, _("That is with n = 2 below. What are the squares divided by here?")),
-            Mistake(2, _("That is the variance. The root is still to be taken.")),
+            Mistake(1, _("That is with n = 2 in the denominator. What are the squares divided by here?")),
+            Mistake(2, _("That is the variance. You still have to take the root.")),
         ],
         otherwise=_("The deviations are −1 and 1. Sum their squares, divide by n − 1, take the root."),
         within=0.02,
@@ -55,8 +55,8 @@ def guess_epsilon() -> Choice:
     """What an epsilon far below the standard deviation does all the same."""
     return Choice(
         _(
-            "A list has the standard deviation σ = 0.001, a hundred times ε = 0.00001. LayerNorm is to "
-            "bring it to 1. About how much really comes out?"
+            "A list has the standard deviation σ = 0.001, a hundred times ε = 0.00001. "
+            "LayerNorm is meant to bring it to 1. About how much really comes out?"
         ),
         truth=lambda: round(epsilon_place(1e-5, 1e-3).under, 2),
         options=[
@@ -70,7 +70,7 @@ def guess_epsilon() -> Choice:
                 "0.3",
                 _("Right: under the root ε meets σ² = 0.000001 and is ten times as large."),
             ),
-            Option(0.09, "0.09", _("That is σ² / (σ² + ε). The root is still to be taken.")),
+            Option(0.09, "0.09", _("That is σ² / (σ² + ε). You still have to take the root.")),
         ],
     )
 
@@ -80,11 +80,11 @@ def guess_largest() -> NumberQuestion:
     return NumberQuestion(
         _("[0, 0, 0, 0, 1] is normalized with γ = 1, β = 0 and without ε. What becomes of the 1?"),
         truth=lambda: steps(floats([0.0, 0.0, 0.0, 0.0, 1.0]), epsilon=0.0).output[-1].item(),
-        right=_("Right: well outside of [0, 1]. Of D numbers, one can reach √(D − 1) and no more."),
+        right=_("Right: well outside [0, 1]. Among D numbers, one can reach √(D − 1) and no more."),
         mistakes=[
             Mistake(
                 lambda answer: abs(answer) <= 1,
-                _("LayerNorm does not confine its output to [0, 1]. Mean 0.2, variance 0.16: and now?"),
+                _("LayerNorm does not confine its output to [0, 1]. Mean 0.2, variance 0.16: what now?"),
             )
         ],
         otherwise=_("Mean 0.2, variance 0.16, standard deviation 0.4. What is (1 − 0.2) divided by it?"),
@@ -105,7 +105,7 @@ def guess_moving() -> Choice:
             Option(
                 1,
                 _("only this one component of this one position"),
-                _("The changed number also enters the mean and the variance. Who uses these?"),
+                _("The changed number also enters the mean and the variance. Who uses those?"),
             ),
             Option(
                 WIDTH,
@@ -126,7 +126,9 @@ def guess_two_points() -> NumberQuestion:
             "How many different lists can come out?"
         ),
         truth=lists_left_of_two_numbers,
-        right=_("Right: only the order of the two numbers is left of them."),
+        right=_("Right: all that is left of the two numbers is their order."),
         mistakes=[Mistake(1, _("Think of [3, 1] as well."))],
-        otherwise=_("Of two numbers, each is as far from the mean as the other. What is left to tell?"),
+        otherwise=_(
+            "Each of two numbers is as far from the mean as the other. What is left to tell them apart?"
+        ),
     )

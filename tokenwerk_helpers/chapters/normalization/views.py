@@ -164,8 +164,8 @@ class Statistics(Explorer):
             text = _("Standardized with ε = {epsilon}: {result}.")
         else:
             text = _(
-                "Standardized with ε = {epsilon}: {result}. Beside this variance ε is no longer small; "
-                "the spread is only {spread} in place of 1."
+                "Standardized with ε = {epsilon}: {result}. Beside this variance ε is no longer"
+                " small; the spread is only {spread} instead of 1."
             )
         return text.format(epsilon=epsilon, result=standardized, spread=compact(result.spread, 2))
 
@@ -238,7 +238,7 @@ class EpsilonUnderRoot(Explorer):
         elif result.deviation > 10 * math.sqrt(result.epsilon):
             after = _("It lies far above √ε = {root}: ε hardly matters.")
         else:
-            after = _("It lies near √ε = {root}, where ε begins to tell.")
+            after = _("It lies near √ε = {root}, where ε begins to show.")
         return text + " " + after.format(root=root)
 
 
@@ -428,9 +428,9 @@ class OnTheSphere(Explorer):
         elif result.stage < 2:
             text = _("{lists}, on the way to the length √{D}.")
         elif not centred:
-            text = _("{lists} behind RMSNorm: all on the sphere of radius √{D} = {radius}, anywhere on it.")
+            text = _("{lists} after RMSNorm: all on the sphere of radius √{D} = {radius}, anywhere on it.")
         elif result.width == 2:
-            text = _("{lists} behind LayerNorm: just two points, [1, -1] and [-1, 1] (but for ε).")
+            text = _("{lists} after LayerNorm: just two points, [1, -1] and [-1, 1] (apart from ε).")
         else:
-            text = _("{lists} behind LayerNorm: all on one circle of radius √{D} = {radius} (but for ε).")
+            text = _("{lists} after LayerNorm: all on one circle of radius √{D} = {radius} (apart from ε).")
         return text.format(lists=lists, D=result.width, radius=number(math.sqrt(result.width), 3))

@@ -76,8 +76,8 @@ def _known_gaps() -> dict[tuple[int, int], str]:
         (0, 2): _("There are two norms in a block, and each has a multiplier and a shift."),
         (1, 0): tables_of_attention,
         (1, 13): tables_of_attention + " " + small,
-        (4, 0): _("The tables are too few: either all of attention or one of the MLP is missing."),
-        (4, 13): _("The tables are too few: either all of attention or one of the MLP is missing.")
+        (4, 0): _("There are too few tables: either all of attention or one of the MLP's is missing."),
+        (4, 13): _("There are too few tables: either all of attention or one of the MLP's is missing.")
         + " "
         + small,
         (8, 0): _("The tables of the MLP are missing."),

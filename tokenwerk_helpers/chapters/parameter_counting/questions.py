@@ -55,22 +55,22 @@ def guess_left_out() -> Choice:
     """What becomes of the small groups in a wide model."""
     return Choice(
         _(
-            "At D = 8 the rule of thumb leaves out 8.3 %. And if D alone grows to 768, the width of "
-            "GPT-2 small?"
+            "At D = 8 the rule of thumb leaves out 8.3%. And if D alone grows to 768, the width"
+            " of GPT-2 small?"
         ),
         truth=lambda: round(share_left_out(replace(CHAPTER, width=768)), 4),
         options=[
             Option(
                 0.3,
-                _("about 30 %"),
-                _("There are more of them, yes: about 13 · D a block. But what are they compared with?"),
+                _("about 30%"),
+                _("There are more of them, yes: about 13 · D per block. But what are they compared with?"),
             ),
             Option(
                 0.083,
-                _("about 8 %, as before"),
-                _("So it would be if both grew at the same rate. Which power of D stands in each?"),
+                _("about 8%, as before"),
+                _("That would be so if both grew at the same rate. Which power of D stands in each?"),
             ),
-            Option(0.0015, _("about 0.15 %"), _("Right: biases and norms grow like D, the tables like D².")),
+            Option(0.0015, _("about 0.15%"), _("Right: biases and norms grow like D, the tables like D².")),
         ],
     )
 
@@ -79,19 +79,19 @@ def guess_own_head() -> Choice:
     """How much larger GPT-2 small would be with a table of its own for the head."""
     return Choice(
         _(
-            "GPT-2 small has V = 50257, D = 768 and, with the shared table, 124 million parameters. How much "
-            "larger would it be if its head got a table of its own?"
+            "GPT-2 small has V = 50257, D = 768 and, with the shared table, 124 million "
+            "parameters. How much larger would it be if its output head got a table of its own?"
         ),
         truth=lambda: round(growth_by_own_head("gpt2"), 2),
         options=[
             Option(
                 0.03,
-                _("by about 3 %"),
+                _("by about 3%"),
                 _("Multiply V by D: that is one row for each token. How many million numbers are that?"),
             ),
             Option(
                 0.31,
-                _("by about 31 %"),
+                _("by about 31%"),
                 _("Right: V · D is 38.6 million numbers, nearly a third of all there were."),
             ),
             Option(
@@ -105,7 +105,7 @@ def guess_own_head() -> Choice:
 
 def guess_share() -> Choice:
     """In which model the tables weigh most."""
-    with_d_only = _("The table grows, too, but with D only. How do the blocks grow?")
+    with_d_only = _("The table grows, too, but only with D. How do the blocks grow?")
     return Choice(
         _(
             "GPT-2 small and GPT-3 have the same vocabulary. In which of them is the token table "
@@ -115,6 +115,6 @@ def guess_share() -> Choice:
         options=[
             Option("gpt2", "GPT-2 small", _("Right: the token table grows with D, the blocks with L · D².")),
             Option("gpt3", "GPT-3", with_d_only),
-            Option("both", _("In both alike, the vocabulary is the same"), with_d_only),
+            Option("both", _("The same in both: the vocabulary is the same"), with_d_only),
         ],
     )

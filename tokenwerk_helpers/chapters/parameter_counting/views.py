@@ -11,7 +11,7 @@ from ...live import style
 from ...live.bars import LabelledBars
 from ...live.controls import checkbox, dropdown, int_slider, selection_slider
 from ...live.explorer import Explorer
-from ...live.figure import LiveFigure
+from ...live.figure import LiveFigure, broken
 from ...live.numbers import grouped, memory, percent, percent_label, short, small_percent
 from ...model import Config
 from ...parameters import PARTS
@@ -93,7 +93,7 @@ def sums_in_words(result: BlockParameters) -> list[str]:
     """How many numbers each kind of parameter has, and all together: five lines."""
     square, biases = result.width**2, result.sum("attention_bias", "mlp_bias")
     bias = _("biases: 9 · D = {sum}") if biases else _("biases: none")
-    norm = _("norms: γ and β, twice: 4 · D = {sum}") if biases else _("norms: γ alone, twice: 2 · D = {sum}")
+    norm = _("norms: γ and β, twice: 4 · D = {sum}") if biases else _("norms: only γ, twice: 2 · D = {sum}")
     return [
         _("attention: 4 · D² = 4 · {square} = {sum}").format(square=square, sum=result.sum("attention")),
         _("MLP: 2 · 4 · D² = 8 · {square} = {sum}").format(square=square, sum=result.sum("mlp")),
@@ -276,7 +276,7 @@ class Counting(Explorer):
         # Room on the right: the number at the axis' end grows longer after the first drawing.
         self.figure.figure.get_layout_engine().set(rect=(0, 0, 0.98, 1))
         self.bars = StackedBars(self.axes, [_("rule of thumb"), _("exact count")])
-        self.bars.legend(columns=8)
+        self.bars.legend(columns=4)
         self.axes.set_xlabel(_("number of parameters (axis up to {top})"))
         self.axes.grid(True, axis="x")
         self.totals = [self.axes.text(0, row, "", va="center", fontweight="bold") for row in range(2)]
@@ -360,7 +360,7 @@ class LeftOut(Explorer):
     def _draw(self) -> None:
         # Fixed places, since the numbers at the axis grow longer after the first drawing.
         self.figure.figure.set_layout_engine("none")
-        places = {"left": 0.1, "right": 0.99, "bottom": 0.165, "top": 0.915, "wspace": 0.17}
+        places = {"left": 0.118, "right": 0.99, "bottom": 0.165, "top": 0.915, "wspace": 0.17}
         places["width_ratios"] = [1.45, 1]
         self.steps, self.curve = self.figure.figure.subplots(1, 2, gridspec_kw=places)
         self._draw_steps(self.steps)
@@ -372,7 +372,7 @@ class LeftOut(Explorer):
             _("attention\nbiases"),
             _("MLP\nbiases"),
             _("norms"),
-            _("output head\n(own table)"),
+            _("own output\nhead"),
             _("together"),
         ]
         colours = [COLOURS[part] for part in LEFT_OUT] + [style.LIGHT.soft]
@@ -404,9 +404,8 @@ class LeftOut(Explorer):
         bottoms = [*(tops - heights), 0]
         top = round_top(1.12 * max(total, 1))
         self.steps.set_ylim(0, top)
-        self.steps.yaxis.label.set_text(
-            _("number of parameters (axis up to {top})").format(top=grouped(round(top)))
-        )
+        label = _("number of parameters (axis up to {top})").format(top=grouped(round(top)))
+        self.steps.yaxis.label.set_text(broken(label))
         places = np.linspace(0, top, 5)
         self.steps.set_yticks(places, [grouped(round(place)) for place in places])
         heights = [*heights, total]
@@ -474,8 +473,8 @@ class ModelSizes(Explorer):
             "stored": dropdown(
                 _("stored as"),
                 [
-                    (_("float32: 4 bytes a number"), "float32"),
-                    (_("bfloat16: 2 bytes a number"), "bfloat16"),
+                    (_("float32: 4 bytes per number"), "float32"),
+                    (_("bfloat16: 2 bytes per number"), "bfloat16"),
                     (_("while training: 16 bytes"), "training"),
                 ],
                 "float32",
@@ -489,7 +488,7 @@ class ModelSizes(Explorer):
         self.axes = axes = self.figure.figure.add_subplot()
         names = model_names()
         self.bars = StackedBars(axes, [names[name] for name in SIZES], height=0.66)
-        self.bars.legend(columns=8)
+        self.bars.legend(columns=4)
         axes.set_xlim(0, 1.36)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], [percent(share) for share in (0, 0.25, 0.5, 0.75, 1)])
         axes.spines["bottom"].set_bounds(0, 1)

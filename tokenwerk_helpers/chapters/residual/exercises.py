@@ -57,7 +57,7 @@ def _problem_of_refusal(run: Run, shape: tuple[int, int]) -> str | None:
     """What is wrong with how the function meets an f(x) of the given shape beside x of shape (3, 2)."""
     if run.error is None and (run.answer is None or run.answer is ...):
         text = _(
-            "The sum is right. But beside f(x) of shape {shape} nothing comes back, and nobody is warned."
+            "The sum is right. But when f(x) has shape {shape}, nothing comes back, and nobody is warned."
         )
     elif run.error is None:
         text = _(

@@ -72,12 +72,12 @@ def guess_depth() -> Choice:
             Option(
                 1 / 2,
                 _("about a half"),
-                _("One layer halves it. The next one halves what the first has left over."),
+                _("One layer halves it. The next one halves what the first has left."),
             ),
             Option(
                 1 / 48,
                 _("about a forty-eighth"),
-                _("The factors are not added up but multiplied: a half of a half of a half …"),
+                _("The factors are not added but multiplied: half of a half of a half …"),
             ),
             Option(
                 0.5**24,
@@ -117,8 +117,8 @@ def guess_deep_rate() -> Choice:
     """Whether a deeper net with the direct path bears the same learning rate."""
     return Choice(
         _(
-            "With the direct path, a net of 12 layers learns even at the learning rate 1. "
-            "Does one of 24 layers, too?"
+            "With the direct path, a net of 12 layers learns even at learning rate 1. Does one "
+            "of 24 layers learn, too?"
         ),
         truth=gradients()(lambda: outcome(trained(24, 1.0)[1])),
         options=[
@@ -134,8 +134,8 @@ def guess_deep_rate() -> Choice:
             ),
             Option(
                 "fails",
-                _("No, it fails: its loss grows without end"),
-                _("Right: gradient arrives in every layer, and the step they take becomes too large."),
+                _("No, it fails: its loss grows without bound"),
+                _("Right: the gradient arrives in every layer, and the step they take becomes too large."),
             ),
         ],
     )

@@ -39,7 +39,7 @@ def _check(reader: Reader) -> Feedback:
         )
     large = tensor(reader(logits, 9), logits.shape, wanted)
     if isinstance(large, Feedback) or not close(large, logits):
-        text = _("For k = 2 it is right. But if k is larger than the vocabulary, nothing may change.")
+        text = _("Right for k = 2. But if k is larger than the vocabulary, nothing may change.")
         return wrong(f"{text} {large.text}" if isinstance(large, Feedback) else text)
     return reader.right(_("Right: the survivors keep their logits, the others have no chance any more."))
 
@@ -50,7 +50,7 @@ def _mistakes() -> list[Mistake]:
         Mistake(
             "set to 0",
             lambda logits, k: logits * (keep(logits, k) > -math.inf),
-            _("Set to 0, a logit is not out: e to the power of 0 is 1. It takes −∞."),
+            _("Setting a logit to 0 does not rule it out: e to the power of 0 is 1. It takes −∞."),
         ),
         Mistake(
             "smallest",
@@ -60,7 +60,7 @@ def _mistakes() -> list[Mistake]:
         Mistake(
             "probabilities",
             lambda logits, k: keep(logits, k).softmax(-1),
-            _("These are probabilities; logits are wanted, with −∞ where a token is out."),
+            _("These are probabilities; logits are expected, with −∞ where a token is out."),
         ),
         Mistake("one too few", lambda logits, k: keep(logits, k - 1), _("One too few is kept.")),
         Mistake("one too many", lambda logits, k: keep(logits, k + 1), _("One too many is kept.")),
@@ -72,7 +72,7 @@ check_top_k = Exercise(
     solution=top_k_solution,
     check=_check,
     hints=lambda: [
-        _("Look for the border first: how large is the smallest logit that still stays?"),
+        _("Look for the border first: how large is the smallest logit that may stay?"),
         _(
             "logits.topk(k).values holds the k largest, the border at its end. Whatever is smaller becomes "
             "-math.inf (masked_fill or torch.where). And k may be larger than there are logits."

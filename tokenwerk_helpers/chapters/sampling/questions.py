@@ -33,7 +33,7 @@ def guess_zero() -> NumberQuestion:
             ),
             Mistake(
                 lambda answer: abs(answer - math.e) < 0.1,
-                _("So it is at temperature 1. What becomes of the difference when it is divided by 0.5?"),
+                _("That is so at temperature 1. What becomes of the difference when it is divided by 0.5?"),
             ),
         ],
         otherwise=_("Divide the difference of the logits by 0.5. Then e to the power of that."),
@@ -80,7 +80,7 @@ def guess_draws() -> Choice:
 
 def guess_order() -> Choice:
     """What temperature leaves as it is."""
-    moves = _("That moves. Divide all logits by the same number: what can not change by that?")
+    moves = _("That moves. Divide all logits by the same number: what cannot change?")
     return Choice(
         _("You raise the temperature from 0.5 to 1.5. What stays as it is?"),
         truth=kept_by_temperature,
@@ -108,7 +108,7 @@ def guess_limit() -> Choice:
             Option(
                 "broken off",
                 _("the same first five tokens, then it breaks off"),
-                _("Right: the loop stops, the model knows nothing of it. The sentence breaks off."),
+                _("Right: the loop stops; the model knows nothing about it. The sentence breaks off."),
             ),
             Option(
                 "shorter",

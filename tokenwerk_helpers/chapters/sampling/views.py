@@ -84,7 +84,7 @@ class Filters(Explorer):
             all=ALL,
         )  # fmt: skip
         if alive[3] == 1:
-            return text + " " + _("Only “{word}” is left: nothing is drawn by chance any more.").format(
+            return text + " " + _("Only “{word}” is left: nothing is left to chance.").format(
                 word=names[int(result.probabilities[3].argmax())]
             )  # fmt: skip
         rest = _("“{word}” is drawn with {share}, “{last}” is the last that still has a chance.")
@@ -137,7 +137,7 @@ class Draws(Explorer):
         p = float(result.probabilities[worst])
         return _(
             "{draws} draws: “{word}” differs most, drawn {share} at a probability of {theory}. "
-            "Expected there is a difference of about {expected} percentage points."
+                "The expected difference is about {expected} percentage points."
         ).format(
             draws=result.draws, word=words()[worst], share=percent(result.shares[worst], 1),
             theory=percent(p, 1), expected=f"{100 * expected_deviation(p, result.draws):.1f}",
@@ -164,7 +164,7 @@ class Loop(Explorer):
             "temperature": slider(_("temperature"), 0, 2, 1, 0.1),
             "top_k": int_slider(_("top-k"), 1, 50, 50),
             "top_p": slider(_("top-p"), 0, 1, 1, 0.05),
-            "limit": int_text(_("at most tokens"), 1, 100, 40),
+            "limit": int_text(_("at most (tokens)"), 1, 100, 40),
             "seed": int_text(_("dice (seed)"), 1, 50, 1),
         }
         self.runner = Runner(lambda _item: self.update(), on_error=self.tell)

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ... import model
-from ..reading import Reading, example_story
+from ...language import _
+from ..reading import Reading, before_the_pronoun
 
 # ---- two tokens by hand ----
 
@@ -194,10 +195,16 @@ def all_heads(reading: Reading, text: str, block: int, query: int) -> AllHeads:
     return AllHeads(read.labels, weights.numpy(), block, min(query, len(read.ids)) - 1)
 
 
+def nearest_noun() -> str:
+    """The noun of the example's story that stands nearest to its pronoun."""
+    # Translators: a text for the model: the second noun of the queen's story, as it stands there
+    return _("forest")
+
+
 def most_looked_at_before_the_pronoun() -> str:
     """The word to which the shipped model's head for pronouns gives most weight just before one."""
     reading = Reading()
     block, head = reading.known_head("pronoun")
-    ids, _labels, seen = reading.read(example_story().partition(" sie ")[0])
+    ids, _labels, seen = reading.read(before_the_pronoun())
     weights = seen[f"blocks.{block}.attn.weights"][0, head, -1]  # (T,)
     return reading.tokenizer.decode([ids[int(weights.argmax())]]).strip()

@@ -39,7 +39,7 @@ def _check(reader: Reader) -> Feedback:
     answer = tensor(
         reader(q, k, v),
         v.shape,
-        _("The context has one row for each query and the width of v: here (5, 3)."),
+        _("The context has one row for each query and is as wide as v: here (5, 3)."),
     )
     if isinstance(answer, Feedback):
         return answer

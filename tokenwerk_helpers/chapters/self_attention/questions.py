@@ -6,9 +6,11 @@ from ...language import _
 from ...live.feedback import floats
 from ...live.question import Choice, Mistake, NumberQuestion, Option, VectorQuestion
 from ...model import softmax
+from ..reading import before_the_pronoun, example_animal, first_word
 from .computation import (
     context_by_hand,
     most_looked_at_before_the_pronoun,
+    nearest_noun,
     signs_of_a_stretch,
     without_transpose,
 )
@@ -31,12 +33,14 @@ def guess_empty_query() -> VectorQuestion:
     return VectorQuestion(
         _("The query [0, 0], the values [10, 0] and [0, 10]: which context does the second token get?"),
         truth=lambda: context_by_hand()[1],
-        right=_("Right: both scores are 0, both weights 0.5. Whoever asks for nothing gets the mean of all."),
+        right=_(
+            "Right: both scores are 0, both weights 0.5. A query that asks for nothing gets the mean of all."
+        ),
         wrong_length=_("Each value has two components. How many has a mixture of them?"),
         mistakes=[
             Mistake([0, 0], _("The scores are 0, yes. But e⁰ is 1: what does softmax make of [0, 0]?")),
             Mistake([10, 10], _("That is the sum of the values. The weights of a row sum to 1.")),
-            Mistake([0.5, 0.5], _("Those are the weights. They still have to mix the values.")),
+            Mistake([0.5, 0.5], _("Those are the weights. The values still have to be mixed with them.")),
         ],
         otherwise=_("First the two scores, then softmax of them, then the mixture of the values."),
         within=0.05,
@@ -72,11 +76,11 @@ def guess_spread() -> NumberQuestion:
     """How much more the scores spread in a wider head."""
     return NumberQuestion(
         _(
-            "The components of q and k are independent and spread by 1. How many times as widely do the "
-            "scores q · k spread with d_k = 64 as with d_k = 4?"
+            "The components of q and k are independent with spread 1. How many times as wide is"
+            " the spread of the scores q · k with d_k = 64 as with d_k = 4?"
         ),
         truth=lambda: math.sqrt(64) / math.sqrt(4),
-        right=_("Right: a sum of d_k such products spreads like √d_k, and √64 / √4 = 4."),
+        right=_("Right: a sum of d_k such products has spread √d_k, and √64 / √4 = 4."),
         mistakes=[
             Mistake(
                 lambda answer: abs(answer - 64 / 4) < 0.5,
@@ -97,7 +101,7 @@ def guess_transpose() -> Choice:
             Option(
                 "error",
                 _("An error: the shape does not fit"),
-                _("As many numbers come out as went in. Does PyTorch ask for more?"),
+                _("As many numbers come out as go in. Does PyTorch ask for more?"),
             ),
             Option(
                 "misplaced",
@@ -107,7 +111,7 @@ def guess_transpose() -> Choice:
             Option(
                 "same",
                 _("Nothing: the order does not matter"),
-                _("The numbers of one head lie side by side now. Do those of one position, too?"),
+                _("The numbers of one head now lie side by side. Do those of one position, too?"),
             ),
         ],
     )
@@ -115,27 +119,26 @@ def guess_transpose() -> Choice:
 
 def guess_pronoun() -> Choice:
     """What a head looks at before a pronoun."""
+    animal, nearest, article = example_animal(), nearest_noun(), first_word()
+    if most_looked_at_before_the_pronoun() == article:
+        to_animal = _("A person would look there. Which other word gives the gender away already?")
+        to_article = _("Right: the article tells the gender as well as the noun does. Measure it below.")
+    else:
+        to_animal = _("Right: the noun alone tells which pronoun comes. Measure it below.")
+        to_article = _("This word stands before heroes of every kind. Does it tell which pronoun comes?")
     return Choice(
         _(
-            "“Eine kleine Ente wohnt im Wald. Heute findet …”: a pronoun comes next. In block 1 one head "
-            "looks back most clearly at article and noun. Which word gets most of its weight?"
-        ),
+            "“{beginning} …”: a pronoun comes next. In block 1 one head looks back most clearly at article "
+            "and noun. Which word gets most of its weight?"
+        ).format(beginning=before_the_pronoun()),
         truth=most_looked_at_before_the_pronoun,
         options=[
+            Option(animal, animal, to_animal),
             Option(
-                "Ente",
-                "Ente",
-                _("A person would look there. Which other word gives the gender away already?"),
+                nearest,
+                nearest,
+                _("That is the nearest noun. But the pronoun would have to be “it” then."),
             ),
-            Option(
-                "Wald",
-                "Wald",
-                _("That is the nearest noun. But the pronoun would have to be “er” then."),
-            ),
-            Option(
-                "Eine",
-                "Eine",
-                _("Right: the article tells the gender as well as the noun does. Measure it below."),
-            ),
+            Option(article, article, to_article),
         ],
     )

@@ -17,7 +17,7 @@ from ...live.figure import LiveFigure
 from ...live.matrix import MatrixView
 from ...live.numbers import number, percent, vector
 from ...pretrained import Pretrained
-from ..reading import Reading, example_story
+from ..reading import Reading, before_the_pronoun, example_story
 from .computation import (
     D_SPLIT,
     KEYS,
@@ -107,7 +107,8 @@ class FiveSteps(Explorer):
         best = int(s.scores[i].argmax())
         texts = {
             "q": _(
-                "Step 1, query: x = {x} of “{token}” times W_Q gives q = {out}: what this position looks for."
+                "Step 1, query: x = {x} of “{token}” times W_Q gives q = {out}: what this "
+                "position is looking for."
             ),
             "k": _(
                 "Step 1, key: x = {x} of “{token}” times W_K gives k = {out}: "
@@ -243,7 +244,7 @@ class SplitHeads(Explorer):
                 "shape (T, D) is right all the same."
             ).format(wrong=wrong, all=T_SPLIT * D_SPLIT)
         elif not result.transposed:
-            end = _("With a single head nothing is to be swapped: the mistake cannot be seen.")
+            end = _("With a single head there is nothing to swap: the mistake cannot be seen.")
         else:
             end = _("Merged again, every number stands where it stood.")
         return f"{start} {end}"
@@ -274,7 +275,7 @@ class Heads(Explorer):
         config = self.reading.model.config
         # Where the pronoun is foretold, one token before it stands, and the block whose head looks back at
         # article and noun.
-        pronoun = len(self.reading.ids(text.partition(" sie")[0]))
+        pronoun = len(self.reading.ids(before_the_pronoun()))
         block, _head = self.reading.known_head("pronoun")
         controls = {
             "text": text_input(_("sentence"), text),

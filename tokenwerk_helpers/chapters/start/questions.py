@@ -17,7 +17,7 @@ def guess_equal_logits() -> Choice:
         options=[
             Option(
                 0.5,
-                _("50 %, since two words share the first place"),
+                _("50%, since two words share the first place"),
                 _(
                     "Equal, yes, but “sleeps” takes its share too. "
                     "Set the slider to 2 and read off how much is left."
@@ -29,7 +29,7 @@ def guess_equal_logits() -> Choice:
                 _("Right: equal logits, equal probabilities. How much that is depends on all the others."),
             ),
             Option(
-                0.02, _("2 %"), _("A logit is not a percentage. Softmax compares it with the other logits.")
+                0.02, _("2%"), _("A logit is not a percentage. Softmax compares it with the other logits.")
             ),
         ],
     )

@@ -64,7 +64,7 @@ class FirstSlider(Explorer):
                     text + " " + _("It now has the logit of “{word}”, and its probability.").format(word=word)
                 )
         if result.logits[2] > OTHER_LOGITS[0]:
-            return text + " " + _("What one word gains, the others lose: together they are always 100 %.")
+            return text + " " + _("What one word gains, the others lose: together they are always 100%.")
         return text + " " + _("A small logit makes a word rare, never impossible.")
 
 
@@ -76,7 +76,7 @@ def line(part: Part, exact: bool) -> str:
     if part.version is None:
         text = _("✗ {name}: missing")
     elif not part.fits:
-        text = _("✗ {name} {version}: needed is {needed}")
+        text = _("✗ {name} {version}: {needed} is needed")
     else:
         text = "✓ {name} {version}" if exact else _("✓ {name}: found")
     return text.format(name=part.name, version=part.version, needed=part.needed)

@@ -1,5 +1,6 @@
 """00_toolbox: what its notebook uses."""
 
+from .computation import vocabulary
 from .exercises import check_softmax, check_step
 from .questions import (
     guess_comparisons,

@@ -8,16 +8,21 @@ import torch
 from torch import Tensor, nn
 
 from ...apart import Undrawn
+from ...language import _
 from ...model import softmax
 
 # ---- tokens ----
 
-VOCABULARY = ("die", "Ente", "lacht", "findet")  # the number of a token is its place
+
+def vocabulary() -> list[str]:
+    """Four tokens; the number of each is its place."""
+    # Translators: article, animal, verb: a sentence; then a verb that can stand between two animals
+    return _("the queen laughs finds").split()
 
 
 def ids_of(text: str) -> list[int]:
     """The number of each word in the small vocabulary; ValueError for a word that is not in it."""
-    return [VOCABULARY.index(word) for word in text.split()]
+    return [vocabulary().index(word) for word in text.split()]
 
 
 # ---- two lists in the plane ----

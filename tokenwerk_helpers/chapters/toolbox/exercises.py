@@ -32,7 +32,10 @@ def _check_softmax(reader: Reader) -> Feedback:
         if not close(answer, z.softmax(-1)):
             return wrong(
                 named(answer, _mistakes_of_softmax(), z)
-                or _("The shares differ. First e to each number, then divide each by the sum of all.")
+                or _(
+                    "The shares differ. First e to the power of each number, then divide each by "
+                    "the sum of all."
+                )
             )
     return _verdict(reader)
 
@@ -45,13 +48,14 @@ def _verdict(reader: Reader) -> Feedback:
     else:
         verdict = reader.right(
             _(
-                "Right. Only with numbers like 1000 it fails: e to the 1000 is too large for the computer. "
-                "Whoever first subtracts the largest number from all changes nothing, and it fits again."
+                "Right. It fails only with numbers like 1000: e to the power of 1000 is too "
+                "large for the computer. Subtracting the largest number from all of them first "
+                "changes nothing, and then it fits."
             )
         )
     if verdict.correct and "softmax" in reader.names:
         # A lookout knows functions, but not the methods of a tensor.
-        text = _("The result is right, but {name} has done the work. Here you are to write it yourself.")
+        text = _("The result is right, but {name} did the work. Here you are to write it yourself.")
         return wrong(text.format(name="z.softmax"))
     return verdict
 
@@ -61,22 +65,22 @@ def _mistakes_of_softmax() -> list[Mistake]:
         Mistake(
             "powers alone",
             torch.exp,
-            _("That is e to each number. What is missing to make shares of one whole?"),
+            _("That is e to the power of each number. What is missing to make shares of one whole?"),
         ),
         Mistake(
             "no powers",
             lambda z: z / z.sum(),
-            _("You divide the numbers themselves by their sum; first comes e to each of them."),
+            _("You divide the numbers themselves by their sum; first comes e to the power of each."),
         ),
         Mistake(
             "by the largest",
             lambda z: z.exp() / z.exp().max(),
-            _("You divide by the largest one; shares come from the sum of all."),
+            _("You divide by the largest one; shares come from dividing by the sum of all."),
         ),
         Mistake(
             "by the count",
             lambda z: z.exp() / len(z),
-            _("You divide by how many there are; shares come from the sum of all."),
+            _("You divide by how many there are; shares come from dividing by the sum of all."),
         ),
         Mistake(
             "sigmoid",
@@ -96,8 +100,8 @@ check_softmax = Exercise(
     solution=softmax_by_hand_solution,
     check=_check_softmax,
     hints=lambda: [
-        _("Two lines: first make a positive number of each z. What makes shares of positive numbers?"),
-        _("torch.exp(z) makes e to each number. A share is a number divided by the sum of all of them."),
+        _("Two lines: first turn each z into a positive number. How do positive numbers become shares?"),
+        _("torch.exp(z) raises e to each number. A share is a number divided by the sum of all of them."),
     ],
     mistakes=_mistakes_of_softmax,
     borrowed=lambda: {"F.softmax": F.softmax, "torch.softmax": torch.softmax, "model.softmax": model.softmax},
@@ -130,7 +134,7 @@ def _check_step(reader: Reader) -> Feedback:
                 named(answer, _mistakes_of_step(), w, gradient, rate)
                 or _("That is another place: from w, go rate times gradient downhill.")
             )
-    return reader.right(_("Right: one step downhill. A training is many thousands of them."))
+    return reader.right(_("Right: one step downhill. Training is many thousands of them."))
 
 
 def _mistakes_of_step() -> list[Mistake]:
@@ -138,7 +142,7 @@ def _mistakes_of_step() -> list[Mistake]:
         Mistake(
             "uphill",
             lambda w, gradient, rate: w + rate * gradient,
-            _("That leads uphill: the gradient points to where it rises."),
+            _("That leads uphill: the gradient points to where the function rises."),
         ),
         Mistake(
             "no rate",
@@ -174,7 +178,7 @@ check_step = Exercise(
     check=_check_step,
     hints=lambda: [
         _("The gradient points uphill. Which sign leads down, and who decides how far?"),
-        _("The step is rate times gradient. Begin at w and take it off."),
+        _("The step is rate times gradient. Start at w and subtract it."),
     ],
     mistakes=_mistakes_of_step,
 )

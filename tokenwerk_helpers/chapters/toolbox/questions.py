@@ -14,15 +14,20 @@ from .computation import (
     shape_of_all_comparisons,
     shape_of_row_sums,
     shares,
+    vocabulary,
     what_eval_changes,
 )
 
 
 def guess_ids() -> VectorQuestion:
     """Ids out of a small vocabulary."""
+    words = vocabulary()
+    _article, animal, _laughs, finds = words
+    text = f"{animal} {finds} {animal}"
+    numbered = ", ".join(f"{id} {word}" for id, word in enumerate(words))
     return VectorQuestion(
-        _("The vocabulary: 0 die, 1 Ente, 2 lacht, 3 findet. Which ids does “Ente findet Ente” have?"),
-        truth=lambda: ids_of("Ente findet Ente"),
+        _("The vocabulary: {words}. Which ids does “{text}” have?").format(words=numbered, text=text),
+        truth=lambda: ids_of(text),
         right=_("Right: the same token has the same id wherever it stands."),
         wrong_length=_("Three tokens have three ids."),
         mistakes=[
@@ -36,19 +41,19 @@ def guess_ids() -> VectorQuestion:
 def guess_row_sums() -> Choice:
     """Which axis a sum over the last one takes away."""
     return Choice(
-        _("x has the shape (2, 3): two rows, three columns. Which shape does x.sum(dim=-1) have?"),
+        _("x has the shape (2, 3): two rows, three columns. What is the shape of x.sum(dim=-1)?"),
         truth=lambda: shape_of_row_sums(2, 3),
         options=[
-            Option((2,), _("(2): one sum for each row"), _("Right: the last axis is added up and is gone.")),
+            Option((2,), _("(2): one sum for each row"), _("Right: the last axis is summed and disappears.")),
             Option(
                 (3,),
                 _("(3): one sum for each column"),
-                _("That would be dim=0. dim=-1 names the last axis: which one is added up and gone then?"),
+                _("That would be dim=0. dim=-1 names the last axis: which one is summed and disappears?"),
             ),
             Option(
                 (),
                 _("(): one number, the sum of all"),
-                _("That is what x.sum() does without dim. With dim, one axis alone is added up."),
+                _("That is what x.sum() does without dim. With dim, only one axis is summed."),
             ),
         ],
     )
@@ -89,7 +94,7 @@ def guess_product() -> VectorQuestion:
             ),
             Mistake([3, 3], _("Those are the sums of the rows. Each number of a row is first multiplied.")),
         ],
-        otherwise=_("First row: 1 · 2 + 0 · 1 + 2 · 1. The second one likewise."),
+        otherwise=_("First row: 1 · 2 + 0 · 1 + 2 · 1. The second one works the same way."),
         within=1e-4,
     )
 
@@ -102,9 +107,9 @@ def guess_comparisons() -> NumberQuestion:
         right=_("Right: every row with every row, so 5 · 5."),
         mistakes=[
             Mistake(9, _("That would be Xᵀ · X: every column with every column.")),
-            Mistake(15, _("X itself has 15. In the product the axis of length 3 is added up.")),
+            Mistake(15, _("X itself has 15. In the product the axis of length 3 is summed.")),
         ],
-        otherwise=_("(5, 3) times (3, 5): the inner lengths meet and are gone. Which are left over?"),
+        otherwise=_("(5, 3) times (3, 5): the inner lengths meet and disappear. Which ones are left?"),
     )
 
 
@@ -116,7 +121,7 @@ def guess_shares() -> VectorQuestion:
         right=_("Right: equal numbers get equal shares, and all shares together are 1."),
         wrong_length=_("Two numbers go in, two shares come out."),
         mistakes=[
-            Mistake([1, 1], _("Shares of one whole are always 1 together.")),
+            Mistake([1, 1], _("Shares of one whole always add up to 1.")),
             Mistake([1000, 1000], _("Shares are never larger than 1.")),
         ],
         otherwise=_("Both numbers are equal. Is there a reason to give one of them more than the other?"),
@@ -174,13 +179,13 @@ def guess_eval() -> Choice:
         options=[
             Option(
                 "weights",
-                _("It measures how good the model is and puts the weights right"),
-                _("So it sounds. But it computes nothing at all."),
+                _("It measures how good the model is and corrects the weights"),
+                _("It sounds like that. But it computes nothing at all."),
             ),
             Option(
                 "dropout",
-                _("It throws a switch: dropout no longer drops anything"),
-                _("Right: it throws a switch, nothing else. train() throws it back."),
+                _("It flips a switch: dropout no longer drops anything"),
+                _("Right: it flips a switch, nothing else. train() flips it back."),
             ),
             Option(
                 "gradients",

@@ -274,11 +274,11 @@ class SoftmaxOfThree(Explorer):
 
     def sentence(self, result: Shares) -> str:
         powers = [compact(power, 3) for power in result.powers]
-        text = _("e to the z: {powers}, together {sum}. Divided by it: p = {shares}.").format(
+        text = _("e to the power of z: {powers}, together {sum}. Divided by that: p = {shares}.").format(
             powers="; ".join(powers), sum=compact(result.powers.sum(), 3), shares=vector(result.shares, 3)
         )
         if result.powers[2] == 0:
-            return text + " " + _("The third one, e to the −∞, is 0: its share is exactly 0.")
+            return text + " " + _("The third one, e to the power of −∞, is 0: its share is exactly 0.")
         return text
 
 
@@ -345,7 +345,9 @@ def manner_in_words(rate: float) -> str:
     left = magnitude(abs(1 - 2 * rate))
     texts = {
         "climbs": _("Each step lands {left} times as far away, on the other side: the ball climbs out."),
-        "swings": _("Each step lands just as far away, on the other side: the ball swings for ever."),
+        "swings": _(
+            "Each step lands just as far away, on the other side: the ball swings back and forth forever."
+        ),
         "overshoots": _("Each step goes past the bottom; {left} times the distance is left."),
         "lands": _("A single step lands on the bottom."),
         "good": _("Each step leaves {left} times the distance to the bottom."),

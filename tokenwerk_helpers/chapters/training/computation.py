@@ -1,7 +1,6 @@
 """What 11_training computes: settings in, arrays out."""
 
 import math
-import re
 import statistics
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ... import corpus, model, training
+from ...language import _
 from ...model import Decoder
 from ...pretrained import Checkpoint, load_checkpoints
 from ...tokenizer import Tokenizer
@@ -103,9 +103,29 @@ def moment(reading: Reading, checkpoint: Checkpoint, text: str, block: int, head
     return Moment(checkpoint.step, checkpoint.metrics, labels, weights, block, head, continuation)
 
 
+def short_text() -> str:
+    """A sentence that is short enough to be seen whole as a training example."""
+    # Translators: a text for the model: one short sentence
+    return _("A queen laughs.")
+
+
+def spell() -> str:
+    """The five words of a spell."""
+    # Translators: a text for the model: five different words of spells
+    return _("bora tika zumi lomi rafu")
+
+
+def echo() -> str:
+    """The second and third word of the spell: its echo so far."""
+    # Translators: a text for the model: the second and the third of the five words
+    return _("tika zumi")
+
+
 def spell_text() -> str:
     """A spell and the beginning of its echo: what comes next has to be copied."""
-    return "Die Hexe murmelt: bora tika zumi lomi rafu. Das Echo ruft: tika zumi"
+    # Translators: a text for the model: a spell and an echo that breaks off
+    text = _("The witch murmurs: {spell}. The echo calls: {echo}")
+    return text.format(spell=spell(), echo=echo())
 
 
 # ---- two heads in a row ----
@@ -201,11 +221,15 @@ def circuit(
     )  # fmt: skip
 
 
+def rotated_spell() -> str:
+    """The spell with its last word moved to its front."""
+    *words, last = spell().split()
+    return " ".join([last, *words])
+
+
 def rotated_spell_text() -> str:
-    """The text of `spell_text`, with the last word of the spell moved to its front."""
-    before, spell, after = re.split(r"(?<=: )(.*?)(?=\.)", spell_text(), maxsplit=1)
-    *words, last = spell.split()
-    return before + " ".join([last, *words]) + after
+    """The text of `spell_text` with the rotated spell, and the same echo."""
+    return spell_text().replace(spell(), rotated_spell())
 
 
 def copied(change: str) -> str:

@@ -27,7 +27,7 @@ def _check(reader: Reader) -> Feedback:
     logits = torch.randn(2, 6, 5, generator=generator, dtype=torch.float32)
     ids = torch.randint(0, 5, (2, 6), generator=generator)
     answer = reader(logits, ids)
-    one = number(answer, _("One number is wanted, the mean over all predictions."))
+    one = number(answer, _("One number is expected, the mean over all predictions."))
     if isinstance(one, Feedback):
         return one
     answer = answer.detach() if isinstance(answer, torch.Tensor) else floats(one)
@@ -60,12 +60,12 @@ def _mistakes() -> list[Mistake]:
         Mistake(
             "sum",
             lambda logits, ids: right(logits, ids) * ids[:, 1:].numel(),
-            _("That is the sum; the mean is wanted."),
+            _("That is the sum; the mean is asked for."),
         ),
         Mistake(
             "sign",
             lambda logits, ids: -right(logits, ids),
-            _("The sign is the wrong way round: the loss is −ln p."),
+            _("The sign is wrong: the loss is −ln p."),
         ),
         Mistake(
             "last position",
@@ -80,7 +80,7 @@ check_shifted = Exercise(
     solution=next_token_loss_solution,
     check=_check,
     hints=lambda: [
-        _("Which token is the model to name after it has read the first one? And after the last one?"),
+        _("Which token should the model name after it has read the first one? And after the last one?"),
         _(
             "Leave out the last position of the logits and the first of the ids: then they belong "
             "together. F.cross_entropy wants (N, V) and (N,), so flatten texts and positions into one axis."

@@ -2,13 +2,22 @@
 
 from ...language import _
 from ...live.question import Choice, Mistake, NumberQuestion, Option
-from .computation import copied, learned_last, loss_at_the_start, predictions_of_a_text, ten_stories_by_heart
+from .computation import (
+    copied,
+    echo,
+    learned_last,
+    loss_at_the_start,
+    predictions_of_a_text,
+    rotated_spell,
+    spell,
+    ten_stories_by_heart,
+)
 
 
 def guess_first_loss() -> Choice:
     """The loss of an untrained model."""
     which_probability = _(
-        "Which probability does the right token get if all are alike? The loss is −ln of it."
+        "What probability does the right token get if all are equally likely? The loss is −ln of it."
     )
     return Choice(
         _("An untrained model knows nothing yet. About how large is its loss with V = 100 tokens?"),
@@ -19,7 +28,7 @@ def guess_first_loss() -> Choice:
             Option(
                 4.6,
                 _("about ln 100 = 4.6"),
-                _("Right: every token has the probability 1/100, and −ln(1/100) = ln 100."),
+                _("Right: every token has probability 1/100, and −ln(1/100) = ln 100."),
             ),
             Option(100, _("about 100"), which_probability),
         ],
@@ -57,7 +66,7 @@ def guess_last() -> Choice:
 def guess_questions() -> NumberQuestion:
     """How many predictions one text trains."""
     return NumberQuestion(
-        _("A text of 20 tokens (with start and end token 22 ids). How many predictions does it train?"),
+        _("A text of 20 tokens (22 ids with the start and end tokens). How many predictions does it train?"),
         truth=predictions_of_a_text,
         right=_("Right: every id but the last is a question, every id but the first an answer."),
         mistakes=[Mistake(1, _("The model answers at every position at once, not just at the end."))],
@@ -85,7 +94,7 @@ def guess_ten_stories() -> Choice:
             Option(
                 "nowhere",
                 _("neither falls"),
-                _("Ten stories are easily learned. Which of the two losses sees that?"),
+                _("Ten stories are easily learned. Which of the two losses shows it?"),
             ),
         ],
     )
@@ -93,26 +102,30 @@ def guess_ten_stories() -> Choice:
 
 def guess_exchanged() -> Choice:
     """What is copied by a head that is told wrong by the one before it."""
+    *_before, last, fourth, fifth = spell().split()
+    words = {"last": last, "fourth": fourth, "fifth": fifth}
     return Choice(
         _(
-            "The spell is “bora tika zumi lomi rafu”, the echo has come to “tika zumi”. Now the copying head "
-            "is given what the first head finds in another text, in which the spell is “rafu bora tika zumi "
-            "lomi”. All else stays. Which word does the model write?"
-        ),
+            "The spell is “{spell}”, the echo has come to “{echo}”. Now the copying head is given what the "
+            "first head finds in another text, in which the spell is “{rotated}”. All else stays. Which "
+            "word does the model write?"
+        ).format(spell=spell(), echo=echo(), rotated=rotated_spell()),
         truth=lambda: copied("exchanged"),
         options=[
             Option(
-                "lomi",
-                _("lomi: the spell that stands in the text has not changed"),
-                _("The words are the same. But who tells the copying head which one stands after “zumi”?"),
+                fourth,
+                _("{fourth}: the spell that stands in the text has not changed").format(**words),
+                _(
+                    "The words are the same. But who tells the copying head which one stands after “{last}”?"
+                ).format(**words),
             ),
             Option(
-                "rafu",
-                _("rafu: the word at the fifth place"),
+                fifth,
+                _("{fifth}: the word at the fifth place").format(**words),
                 _(
-                    "Right: in the other text “zumi” stands before the fifth word. The copying head looks "
+                    "Right: in the other text “{last}” stands before the fifth word. The copying head looks "
                     "there, and takes the word that stands there in its own text."
-                ),
+                ).format(**words),
             ),
             Option(
                 ".",

@@ -31,6 +31,7 @@ from .computation import (
     new_training,
     rotated_spell_text,
     shifted,
+    short_text,
     spell_text,
 )
 
@@ -45,7 +46,7 @@ class Targets(Explorer):
         self.figure = LiveFigure(8.0, 1.5)
         self._draw()
         controls = {
-            "text": text_input(_("text"), "Eine Ente lacht."),
+            "text": text_input(_("text"), short_text()),
             "position": int_slider(_("position"), 0, self.reading.context - 1, 2),
         }
         super().__init__(controls, [[self.figure]])
@@ -91,7 +92,7 @@ class Targets(Explorer):
 
     def sentence(self, result: Shifted) -> str:
         text = ngettext(
-            "The start token alone is a question already.",
+            "The start token alone is already a question.",
             "With the start token these are {count} tokens and {count} questions.",
             len(result.inputs),
         ).format(count=len(result.inputs))
@@ -116,7 +117,7 @@ def draw_landmarks(axes: Axes, uniform: float, floor: float) -> None:
     axes.text(STEPS - 4, floor - 0.12, _("floor of the grammar"), va="top", **small)
     shipped = zip(*((c.step, c.metrics["loss"]) for c in load_checkpoints() if c.step <= STEPS))
     look = {"color": soft, "marker": "s", "markersize": 3, "linewidth": 0.8}
-    axes.plot(*shipped, label=_("the shipped model then (D = 64)"), **look)
+    axes.plot(*shipped, label=_("the shipped model at that step (D = 64)"), **look)
 
 
 def stories_in_words(count: int) -> str:
@@ -208,7 +209,7 @@ class LiveTraining(Explorer):
         if result.validation:
             text += " " + _("Unseen stories: {loss}.").format(loss=number(result.validation[-1]))
             if result.validation[-1] > min(result.validation) + 0.15:
-                text += " " + _("It has been lower already: the model begins to learn the examples by heart.")
+                text += " " + _("It was lower before: the model is beginning to learn the examples by heart.")
         if result.sample_step:
             text += "\n" + _("After step {step} it writes: {text}").format(
                 step=result.sample_step, text=result.sample

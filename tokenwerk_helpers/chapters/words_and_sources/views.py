@@ -4,7 +4,7 @@ import unicodedata
 from typing import NamedTuple
 
 from ...language import _
-from ..book import title
+from ..book import number_of, title
 from .computation import WORKS, Work, in_order, names
 
 
@@ -45,12 +45,13 @@ def terms() -> dict[str, list[Term]]:
             Term(_("kernel"),
                  _("The Python that computes behind a page.")),
             Term(_("logit"),
-                 _("A raw number for a possible next token: the larger, the sooner this token.")),
+                 _("A raw number for a possible next token: the larger it is, the more likely the "
+                    "token.")),
         ],
         "00_toolbox": [
             Term(_("token"),
-                 _("The piece of text in which a language model reads and writes: a word, a part of one, "
-                   "or a sign.")),
+                 _("The piece of text in which a language model reads and writes: a word, part of "
+                    "a word, or a sign.")),
             Term(_("decoder"),
                  _("A language model in which every position sees itself and what came before, and says "
                    "which token comes next.")),
@@ -60,18 +61,18 @@ def terms() -> dict[str, list[Term]]:
                  _("How strongly a result reacts to each of many numbers when it moves a little: one "
                    "slope for each.")),
             Term(_("loss"),
-                 _("How far a model's answers are off, in one number; training makes it smaller.")),
+                 _("How far off a model's answers are, in one number; training makes it smaller.")),
             Term(_("learning rate"),
                  _("How far the weights move in one step against the gradient.")),
             Term(_("batch"),
-                 _("Several texts that are computed at once.")),
+                 _("Several texts that are computed at the same time.")),
             Term(_("linear layer"),
                  _("Multiplies a list by a weight table and adds a bias.")),
             Term(_("bias"),
                  _("The learned list that a linear layer adds.")),
             Term(_("softmax"),
-                 _("Turns a list of numbers into shares that make 1 together: e to the power of each, "
-                   "divided by the sum.")),
+                 _("Turns a list of numbers into shares that add up to 1: e to the power of each, "
+                    "divided by the sum.")),
             Term(_("transposing"),
                  _("Swapping two axes: rows become columns.")),
             Term(_("encoder"),
@@ -103,8 +104,8 @@ def terms() -> dict[str, list[Term]]:
             Term(_("contribution"),
                  _("What a part adds: f(x), a list in the shape of x.")),
             Term(_("vanishing, exploding gradient"),
-                 _("A product of many factors, one a layer: below 1 it shrinks towards zero, above 1 it "
-                   "grows without end.")),
+                 _("A product of many factors, one per layer: below 1 it shrinks towards zero, "
+                    "above 1 it grows without bound.")),
             Term(_("residual path"),
                  _("The way straight through the whole model, from sum to sum, to which each part adds "
                    "its contribution.")),
@@ -115,8 +116,8 @@ def terms() -> dict[str, list[Term]]:
         ],
         "02_normalization": [
             Term(_("LayerNorm"),
-                 _("Takes the mean off a position's list, divides by its standard deviation, then "
-                   "stretches and shifts each component as learned.")),
+                 _("Subtracts the mean from a position's list, divides by its standard deviation, "
+                    "then stretches and shifts each component as learned.")),
             Term(_("variance"),
                  _("The mean of the squared deviations from the mean; LayerNorm divides by n, not by n − "
                    "1.")),
@@ -130,7 +131,7 @@ def terms() -> dict[str, list[Term]]:
                  _("An older norm: in training it takes mean and variance of each component over all "
                    "texts and positions.")),
             Term(_("RMSNorm"),
-                 _("LayerNorm without taking off the mean: only the size is divided out.")),
+                 _("LayerNorm without subtracting the mean: only the size is divided out.")),
             Term(_("NaN"),
                  _("“Not a number”, what 0/0 gives; a single one spoils whatever is computed from it.")),
         ],
@@ -151,8 +152,8 @@ def terms() -> dict[str, list[Term]]:
             Term(_("self-attention"),
                  _("Each position compares itself with others and mixes in what they pass on.")),
             Term(_("query, key, value"),
-                 _("Three lists of a position, each made by a table of its own: what it looks for, by "
-                   "what it is found, what it passes on.")),
+                 _("Three lists of a position, each made by its own table: what it looks for, what"
+                    " it is found by, what it passes on.")),
             Term(_("score"),
                  _("The dot product of a query and a key, before softmax.")),
             Term(_("attention weight"),
@@ -224,18 +225,19 @@ def terms() -> dict[str, list[Term]]:
             Term(_("top-k"),
                  _("Keeps the k most probable tokens.")),
             Term(_("top-p"),
-                 _("Keeps the fewest tokens, from the most probable on, that have the probability p "
-                   "together.")),
+                 _("Keeps the fewest tokens, starting with the most probable, that together have "
+                    "probability p.")),
             Term(_("entropy"),
-                 _("How open a choice is: 0 if all is settled, ln n if n tokens are equally probable.")),
+                 _("How open a choice is: 0 if everything is settled, ln n if n tokens are equally"
+                    " probable.")),
             Term(_("seed"),
                  _("The number that chance starts from: the same seed draws the same.")),
             Term(_("end token"),
-                 _("The token with which a text ends; when it is drawn, the loop stops.")),
+                 _("The token that ends a text; when it is drawn, the loop stops.")),
         ],
         "11_training": [
             Term(_("overfitting"),
-                 _("The loss falls on the texts of the training and rises on others.")),
+                 _("The loss falls on the training texts and rises on others.")),
             Term(_("induction head"),
                  _("A head that looks at what followed an earlier occurrence of the present token, and so "
                    "copies.")),
@@ -251,7 +253,7 @@ def alphabetical(word: str) -> str:
 
 def page_link(notebook: str) -> str:
     """A link to a page of the book, named as the map names it."""
-    return f"[{notebook[:2]} · {title(notebook)}]({notebook}.ipynb)"
+    return f"[{number_of(notebook)} · {title(notebook)}]({notebook}.ipynb)"
 
 
 def glossary() -> Tables:
@@ -270,40 +272,42 @@ def decisions() -> list[Term]:
     # fmt: off
     return [
         Term(_("V"),
-             _("The size of the vocabulary, in shapes and when counting. Only beside Q and K is V the "
-               "table of the values.")),
+             _("The size of the vocabulary, in shapes and in counts. Only next to Q and K does "
+                   "V mean the table of values.")),
         Term(_("T"),
-             _("The number of positions. Raised, as in Kᵀ, it means transposed. The temperature is called "
-               "τ.")),
+             _("The number of positions. As a superscript, in Kᵀ, it means transposed. The "
+                   "temperature is called τ.")),
         Term(_("p"),
-             _("Always a probability: of a token; with dropout, that a number is set to zero; with top-p, "
-               "what is to remain at least.")),
+             _("Always a probability: of a token; in dropout, of a number being set to zero; in"
+                   " top-p, what has to remain at least.")),
         Term(_("head"),
-             _("A head of attention. The layer at the end is called output head.")),
+             _("A head of attention. The layer at the end is called the output head.")),
         Term(_("context"),
-             _("What the fifth step of attention gives. How much text the model sees at once is called "
-               "window.")),
+             _("What the fifth step of attention gives. How much text the model sees at once is"
+                   " called the window.")),
         Term(_("window"),
-             _("The last tokens of a text that the model sees. The mask that allows a few looks back is "
-               "called window mask.")),
+             _("The last tokens of a text that the model sees. The mask that allows only a few "
+                   "looks back is called the window mask.")),
         Term(_("hidden"),
-             _("A score behind the mask. What is inside the MLP is called neuron.")),
+             _("A score behind the mask. What is inside the MLP is called a neuron.")),
         Term(_("direct path, residual path, stream"),
-             _("The direct path is the x in x + f(x), around one part. All of them in a row are the "
-               "residual path. The lists on it are the stream. The chapter says “way of addition”, too.")),
+             _("The direct path is the x in x + f(x), around one part. All of them in a row are"
+                   " the residual path. The lists on it are the stream. The chapter also says “way "
+                   "of addition”.")),
         Term(_("weight"),
-             _("In attention, a share after softmax. Otherwise a learned number: an entry of a weight "
-               "table.")),
+             _("In attention, a share after softmax. Otherwise a learned number: an entry in a "
+                   "weight table.")),
         Term(_("matrix, weight table"),
-             _("A matrix is any table of numbers with which one multiplies. One that is learned is called "
-               "weight table.")),
+             _("A matrix is any table of numbers that something is multiplied by. One that is "
+                   "learned is called a weight table.")),
         Term(_("spread"),
-             _("How far numbers lie apart, in everyday words. Where a figure is given, it is the standard "
-               "deviation.")),
+             _("How far apart numbers lie, in everyday words. Where a figure is given, it is "
+                   "the standard deviation.")),
         Term(_("starting weights"),
              _("The random weights before the first step.")),
         Term(_("tied"),
-             _("Used in common, as the table by input and output head. Divided is said as “divided by”.")),
+             _("Used jointly, as the table shared by input and output head. Division is written"
+                   " “divided by”.")),
     ]
     # fmt: on
 
