@@ -7,12 +7,15 @@
 #   make new         make a page that passes at once, to be rewritten (NAME=14_topic, TITLE="Das Thema")
 #   make refresh     run all notebooks and store them in canonical form
 #   make messages    bring the catalogues in step with the code, list what has no German yet
-#   make retrain     train the shipped model again and print what it can do (four to five minutes)
+#   make editions    make the other editions from the German pages, list what has no translation yet
+#   make retrain     train the shipped model again and print what it can do (LANGUAGE=en; four to five minutes)
 #   make benchmark   slider latency, import time, running time of the notebooks (NANOGPT=...: a training step)
 #   make lint        style and types of the code
 
 PYTHON  ?= python3
 WORKERS ?= 2
+LANGUAGE := de
+EDITIONS := de en
 BIN     := .venv/bin
 VERSION := $(shell cat requirements*.txt pyproject.toml Makefile | cksum | cut -d' ' -f1)
 READER  := .venv/reader-$(VERSION)
@@ -21,7 +24,7 @@ MAKER   := .venv/maker-$(VERSION)
 # A kernel that has to compile the package anew starts later, and the suite starts fifty.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab check test html new refresh messages retrain benchmark lint
+.PHONY: lab check test html new refresh messages editions retrain benchmark lint
 .DEFAULT_GOAL := lab
 
 lab: $(READER)
@@ -38,7 +41,8 @@ test: $(MAKER)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
 
 html: $(READER)
-	$(BIN)/python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html notebooks/*.ipynb
+	for edition in $(EDITIONS); do $(BIN)/python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book \
+	  --output-dir build/html/$$edition notebooks/$$edition/*.ipynb || exit 1; done
 
 new: $(MAKER)
 	@[ -n "$(NAME)" ] || { echo 'Which page? For example: make new NAME=14_topic TITLE="Das Thema"' >&2; exit 1; }
@@ -51,8 +55,12 @@ messages: $(MAKER)
 	$(BIN)/python -m tokenwerk_helpers.tools.messages update
 	$(BIN)/python -m tokenwerk_helpers.tools.messages missing
 
+editions: $(MAKER)
+	$(BIN)/python -m tokenwerk_helpers.tools.editions update
+	$(BIN)/python -m tokenwerk_helpers.tools.editions make
+
 retrain: $(READER)
-	$(BIN)/python -m tokenwerk_helpers.tools.retrain $(RETRAIN_OPTIONS)
+	$(BIN)/python -m tokenwerk_helpers.tools.retrain --language $(LANGUAGE) $(RETRAIN_OPTIONS)
 
 benchmark: $(MAKER)
 	$(BIN)/python -m tests.benchmarks.slider_latency

@@ -27,7 +27,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = ROOT / "notebooks"
+NOTEBOOKS = ROOT / "notebooks"  # a folder an edition
+SOURCE = NOTEBOOKS / "de"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CHROMIUM_OPTIONS = (
     *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
@@ -318,7 +319,7 @@ def shoot(arguments: argparse.Namespace) -> int:
     complaints = []
     with lab() as server, chromium() as browser:
         for given in map(Path, arguments.notebooks):
-            path = given if given.suffix else NOTEBOOKS / f"{given.name}.ipynb"
+            path = given if given.suffix else SOURCE / f"{given.name}.ipynb"
             lay_out(path, server.notebooks / path.name)
             with opened(browser, server, path.name, scale=arguments.scale) as notebook:
                 if not arguments.still:

@@ -3,11 +3,13 @@
 from xdist.scheduler import LoadFileScheduling
 
 BROWSER_PAGES = "tests/notebooks/test_notebooks_in_browser"
+OTHER_EDITIONS = "tests/notebooks/test_other_editions_in_browser"
 # Seconds of a worker, roughly; of the pages in the browser those of one. What is not named takes a few.
 LONG = {
     "tests/chapters/test_pictures": 60,
     "tests/test_new_page": 40,
     BROWSER_PAGES: 35,
+    OTHER_EDITIONS: 34,
     "tests/chapters/test_traceless": 30,
     "tests/live/test_matrix_browser": 30,
     "tests/notebooks/test_saved_page_in_browser": 25,
@@ -31,7 +33,7 @@ class ByFileOrPage(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         page = test.partition("[")[2]
-        return f"{file} {page}" if file.startswith(BROWSER_PAGES) else file
+        return f"{file} {page}" if file.startswith((BROWSER_PAGES, OTHER_EDITIONS)) else file
 
     def _assign_work_unit(self, node) -> None:
         self.workqueue.move_to_end(max(self.workqueue, key=urgency), last=False)

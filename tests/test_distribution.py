@@ -1,5 +1,6 @@
 """What `pip install` of the project alone brings: every file the code reads, and settings that fit."""
 
+import os
 import re
 import shutil
 import tomllib
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 from setuptools import find_namespace_packages
 from traitlets.config.loader import PyFileConfigLoader
+
+from tokenwerk_helpers.language import edition_for
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tokenwerk_helpers"
@@ -52,6 +55,6 @@ def test_the_settings_of_jupyterlab_point_to_the_pages_only_where_there_are_some
     assert settings.LabApp.app_settings_dir == str(folder)
     if notebooks:
         assert settings.ServerApp.root_dir == str(tmp_path / "notebooks")
-        assert settings.LabApp.default_url == "/lab/tree/00_start.ipynb"
+        assert settings.LabApp.default_url == f"/lab/tree/{edition_for(os.environ)}/00_start.ipynb"
     else:
         assert "root_dir" not in settings.ServerApp and "default_url" not in settings.LabApp

@@ -50,11 +50,16 @@ def run(checkout: Path, *command: str) -> str:
 
 
 def test_a_new_page_is_stored_listed_translated_and_passes_what_every_page_has_to(checkout):
-    number = f"{max(int(path.name[:2]) for path in (checkout / 'notebooks').glob('*.ipynb')) + 1:02}"
+    number = f"{max(int(path.name[:2]) for path in (checkout / 'notebooks' / 'de').glob('*.ipynb')) + 1:02}"
     name = f"{number}_quite_new"
     new = ("tokenwerk_helpers.tools.new", name, "--title", "Ganz neu")
     assert f"{name}.ipynb: stored" in run(checkout, *new)
-    own = [f"notebooks/{name}.ipynb", "tests/chapters/test_quite_new.py"]
+    own = [
+        f"notebooks/de/{name}.ipynb",
+        f"notebooks/en/{name}.ipynb",
+        "tests/test_editions.py",
+        "tests/chapters/test_quite_new.py",
+    ]
     said = run(checkout, "pytest", "-q", *own, *HELD)
     assert " passed" in said and "skipped" not in said
     run(checkout, "ruff", "check", ".")

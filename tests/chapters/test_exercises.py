@@ -12,7 +12,7 @@ import pytest
 from tests.ways import exercises, ways
 from tokenwerk_helpers.language import set_language
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks" / "de"
 STUB_CELL = re.compile(r"def .*\n    return \.\.\.\n\n\npage\.(check_\w+)\((\w+)\)")
 
 

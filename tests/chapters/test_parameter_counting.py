@@ -20,7 +20,7 @@ from tokenwerk_helpers.model import Block, Config, Decoder
 from tokenwerk_helpers.parameters import PARTS, PRESETS, count_config, rule_of_thumb
 
 VIEWS = [views.BlockTables, views.Counting, views.LeftOut, views.ModelSizes]
-NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "09_parameter_counting.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "de" / "09_parameter_counting.ipynb"
 
 
 def digits(text: str) -> str:

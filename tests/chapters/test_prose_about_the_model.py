@@ -31,7 +31,8 @@ from tokenwerk_helpers.chapters.self_attention import questions as self_attentio
 from tokenwerk_helpers.chapters.self_attention import views as self_attention_views
 from tokenwerk_helpers.chapters.training import computation as training_computation
 from tokenwerk_helpers.chapters.training import views as training_views
-from tokenwerk_helpers.corpus import NAMES, SPELL_WORDS, stories
+from tokenwerk_helpers.corpus import stories
+from tokenwerk_helpers.grammars.german import NAMES, SPELL_WORDS
 from tokenwerk_helpers.live.numbers import number, percent
 from tokenwerk_helpers.pretrained import Checkpoint, load, load_checkpoints
 from tokenwerk_helpers.tools import retrain

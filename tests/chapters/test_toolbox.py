@@ -16,7 +16,7 @@ from tests.ways import Ways
 from tokenwerk_helpers import model
 from tokenwerk_helpers.chapters.toolbox import computation, exercises, questions, views
 
-NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "00_toolbox.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "de" / "00_toolbox.ipynb"
 
 numbers = st.integers(-8, 8).map(lambda half: half / 2)
 places = st.floats(-4, 4)

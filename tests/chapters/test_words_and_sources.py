@@ -235,3 +235,9 @@ def test_the_decisions_name_each_word_with_two_meanings():
     for word in ("V", "T", "p", "Kopf", "Kontext", "Fenster", "verdeckt", "Residualpfad", "Strom", "Matrix",
                  "Gewichtstabelle", "Streuung", "Startgewichte"):  # fmt: skip
         assert re.search(rf"\b{word}\b", decided), word
+
+
+def test_a_link_to_a_page_is_named_by_the_number_of_its_file():
+    links = re.findall(r"\[(\w+) · [^\]]*\]\((\w+)\.ipynb\)", repr(views.glossary()))
+    assert len(links) > 50 and {number for number, _file in links} >= {"06b", "11"}
+    assert [link for link in links if not link[1].startswith(f"{link[0]}_")] == []

@@ -63,7 +63,7 @@ def test_every_fact_is_asserted_by_a_test():
 
 def test_every_fact_stands_in_its_notebook_where_something_is_computed():
     wrong = []
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in sorted((ROOT / "notebooks" / "de").glob("*.ipynb")):
         parts = [(ids_in(section.prose), section.outputs) for section in sections(path)]
         named = set().union(*(ids for ids, _outputs in parts))
         computed = set().union(*(ids for ids, outputs in parts if outputs))
@@ -74,5 +74,5 @@ def test_every_fact_stands_in_its_notebook_where_something_is_computed():
 
 
 def test_every_notebook_a_fact_belongs_to_exists():
-    there = {path.stem.partition("_")[0] for path in (ROOT / "notebooks").glob("*.ipynb")}
+    there = {path.stem.partition("_")[0] for path in (ROOT / "notebooks" / "de").glob("*.ipynb")}
     assert {number for numbers in FACTS.values() for number in numbers} <= there

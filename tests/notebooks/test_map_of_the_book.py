@@ -12,7 +12,7 @@ PAGES = list(CHAPTERS)
 
 
 def markdown(page: str) -> list[str]:
-    notebook = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", 4)
+    notebook = nbformat.read(ROOT / "notebooks" / "de" / f"{page}.ipynb", 4)
     return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
 
 
@@ -20,7 +20,7 @@ def test_the_map_in_00_and_the_readme_list_every_page_in_the_order_of_the_book()
     prose = "\n".join(markdown(PAGES[0]))
     assert re.findall(r"^\| \[\d\w+ · [^]]+\]\((\w+)\.ipynb\) \|", prose, re.MULTILINE) == PAGES[1:]
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert re.findall(r"^\| \[(\w+)\]\(notebooks/\1\.ipynb\) \|", readme, re.MULTILINE) == PAGES
+    assert re.findall(r"^\| \[(\w+)\]\(notebooks/en/\1\.ipynb\) \|", readme, re.MULTILINE) == PAGES
 
 
 def test_the_head_of_a_page_leads_to_the_pages_before_and_behind_it():

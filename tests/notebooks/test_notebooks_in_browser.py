@@ -1,6 +1,7 @@
 """Every notebook in a real JupyterLab and a real Chromium: it runs, it answers, and it stays by itself.
 
-Notebooks are found, not listed: a new one is tested as soon as it lies in notebooks/.
+Notebooks are found, not listed: a new one is tested as soon as it lies in notebooks/de/. Of the other editions, which
+have the same code, test_other_editions_in_browser.py tests a sample.
 """
 
 import re
@@ -14,13 +15,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, expect
 
-from tests.browser import NOTEBOOKS, Notebook
+from tests.browser import NOTEBOOKS, SOURCE, Notebook
 from tests.notebooks.test_notebooks_read_as_a_book import LOOKED_UP
 from tokenwerk_helpers.language import _
 
 pytestmark = pytest.mark.browser
 
-PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
+PAGES = sorted(SOURCE.glob("*.ipynb"))
 ANSWER = 20_000  # milliseconds a busy machine may need to answer one key
 STILL = 1000  # milliseconds without a word from the kernel, after which long work has ended
 PRESSES = 12
@@ -36,7 +37,7 @@ STOPS = (_("Stop"), _("stop"))
 def notebook(request, turn_to) -> Notebook:
     """The notebook, opened and run from top to bottom once for all tests of this file."""
     path: Path = request.param
-    page = turn_to(path.name)
+    page = turn_to(str(path.relative_to(NOTEBOOKS)))
     page.run_all()
     return page
 

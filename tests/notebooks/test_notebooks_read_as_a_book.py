@@ -13,7 +13,7 @@ import pytest
 from tokenwerk_helpers.chapters.book import CHAPTERS
 from tokenwerk_helpers.tools import messages
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks" / "de").glob("*.ipynb"))
 LOOKED_UP = {"13_words_and_sources"}  # not read from top to bottom: there is nothing to guess or to write
 
 

@@ -86,11 +86,11 @@ def reader_with_xdist(tmp_path_factory) -> Path:
 def test_nbval_proves_a_page_with_nothing_but_what_a_reader_installs(reader):
     missing = subprocess.run([reader, "-c", "import xdist"], capture_output=True, text=True)
     assert "No module named 'xdist'" in missing.stderr
-    assert " passed" in nbval(reader, ROOT, "notebooks/00_start.ipynb")
+    assert " passed" in nbval(reader, ROOT, "notebooks/en/00_start.ipynb")
 
 
 def test_nbval_finds_all_pages_from_their_own_folder_with_and_without_xdist(reader, reader_with_xdist):
-    pages = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    pages = {f"{path.parent.name}/{path.name}" for path in (ROOT / "notebooks").glob("*/*.ipynb")}
     for python in (reader, reader_with_xdist):
         found = nbval(python, ROOT / "notebooks", "--collect-only")
-        assert set(re.findall(r"(\w+\.ipynb)::", found)) == pages
+        assert set(re.findall(r"(\w+/\w+\.ipynb)::", found)) == pages

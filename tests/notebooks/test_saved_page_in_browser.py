@@ -5,12 +5,12 @@ import shutil
 import nbformat
 import pytest
 
-from tests.browser import NOTEBOOKS, Notebook
+from tests.browser import SOURCE, Notebook
 from tokenwerk_helpers.tools.refresh import problems_of_file
 
 pytestmark = pytest.mark.browser
 
-STORED = NOTEBOOKS / "05_causal_mask.ipynb"
+STORED = SOURCE / "05_causal_mask.ipynb"
 
 
 def shown(notebook: Notebook) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from tokenwerk_helpers.chapters.book import you_are_here
 from tokenwerk_helpers.jupyter.stored import is_still, text_in
 from tokenwerk_helpers.live.still import SCALE
 
-PAGES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+PAGES = sorted((Path(__file__).parents[2] / "notebooks" / "de").glob("*.ipynb"))
 
 
 def picture(output: dict) -> Image.Image:

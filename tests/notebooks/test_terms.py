@@ -10,7 +10,7 @@ import nbformat
 from tokenwerk_helpers.chapters.book import CHAPTERS
 from tokenwerk_helpers.chapters.terms import TERMS, TOOLS
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks" / "de"
 PAGES = list(CHAPTERS)
 FIRST = "00_start"  # it says what is to come
 TOOLBOX = "00_toolbox"

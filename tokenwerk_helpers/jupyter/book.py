@@ -1,6 +1,6 @@
 """The book as HTML pages that need no network, to read and to print: `make html`.
 
-python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html notebooks/*.ipynb
+python -m nbconvert --to tokenwerk_helpers.jupyter.book.Book --output-dir build/html/de notebooks/de/*.ipynb
 """
 
 import re
@@ -50,7 +50,7 @@ class Renderer(IPythonRenderer):
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """A link; one to a notebook beside this one leads to its page."""
-        return super().link(text, re.sub(r"^([^:/]+)\.ipynb(?=#|$)", r"\1.html", url), title)
+        return super().link(text, re.sub(r"^((?:\.\./\w+/)?[^:/]+)\.ipynb(?=#|$)", r"\1.html", url), title)
 
 
 class Book(HTMLExporter):
@@ -86,4 +86,7 @@ class Book(HTMLExporter):
         heading = re.search(r"^# (.+)", nb.cells[0].source if nb.cells else "", re.MULTILINE)
         if heading:
             nb.metadata.title = heading[1]
+        code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
+        chosen = re.search(r"""set_language\("(\w+)"\)""", code)
+        self.language_code = chosen[1] if chosen else "de"
         return super().from_notebook_node(nb, resources, **options)

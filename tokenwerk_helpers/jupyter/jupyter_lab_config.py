@@ -9,6 +9,8 @@ from pathlib import Path
 
 from jupyter_core.paths import jupyter_runtime_dir
 
+from tokenwerk_helpers.language import edition_for
+
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
 c = get_config()  # noqa: F821
@@ -35,7 +37,7 @@ c.LabApp.app_settings_dir = str(HERE)
 # The package installed alone brings no notebooks: JupyterLab then opens where it is started.
 if NOTEBOOKS.is_dir():
     c.ServerApp.root_dir = str(NOTEBOOKS)
-    c.LabApp.default_url = "/lab/tree/00_start.ipynb"
+    c.LabApp.default_url = f"/lab/tree/{edition_for(os.environ)}/00_start.ipynb"
 
 # Checkpoints are kept with the server's other passing files, not beside the notebooks.
 c.FileCheckpoints.checkpoint_dir = str(Path(jupyter_runtime_dir()) / "tokenwerk-checkpoints")

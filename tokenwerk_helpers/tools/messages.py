@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).parents[1]
 LOCALE = PACKAGE / "locale"  # only German: English is the message itself
 # Files, not lines, and no dates of today: neither a moved line nor another day changes a catalogue.
 EXTRACT = ["--no-default-keywords", "-k", "_", "-k", "ngettext:1,2", "--add-location=file", "--sort-by-file"]
+EXTRACT += ["--add-comments", "Translators:"]
 UPDATE = ["--width=110", "--no-fuzzy-matching", "--ignore-obsolete", "--ignore-pot-creation-date"]
 
 

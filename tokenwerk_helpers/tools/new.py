@@ -1,8 +1,8 @@
 """Make a new page that passes at once, to be rewritten: python -m tokenwerk_helpers.tools.new 14_topic
 
-It comes from the files in template/: a notebook, its room in chapters/, its test and the German of its words.
-The book's list, the map in 00, the page before and the README learn of it, and it is stored as `make refresh`
-stores it.
+It comes from the files in template/: a notebook and its translation, its room in chapters/, its test and the
+German of its words. The book's list, the map in 00, the page before and the README learn of it, and it is
+stored, in every edition, as `make refresh` stores it.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..chapters.book import CHAPTERS, number_of, title
 from ..language import set_language
-from . import messages, minutes, refresh
+from . import editions, messages, minutes, refresh
 from .refresh import NOTEBOOKS, canonical, unused_id, write
 
 PACKAGE = Path(__file__).parents[1]
@@ -91,12 +91,17 @@ def tell_the_pages(name: str, heading: str) -> None:
     row = rf"\g<0>| {link} | was du dort tust | {minutes.rounded(NOTEBOOKS / f'{name}.ipynb')} |\n"
     edit(start, {r"(?m)^\| \[\d\w+ · [^\n]*\n(?!\|)": row})
     overview = re.escape("[Übersicht](00_start.ipynb)")
-    edit(last, {rf" · {overview}\Z": rf"\g<0> · {link[:-1].replace(']', ' →]', 1)})",
+    edit(last, {rf" · {overview}(?= · \[English\])": rf"\g<0> · {onward(link)}",
                 rf"Zurück zur {overview}\Z": f"Weiter: {link}"})  # fmt: skip
     readme = ROOT / "README.md"
-    row = rf"\g<0>| [{name}](notebooks/{name}.ipynb) | what it is about |\n"
-    text = re.sub(r"(?m)^\| \[\d\d\w*\]\(notebooks/[^\n]*\n(?!\|)", row, readme.read_text("utf-8"))
+    row = rf"\g<0>| [{name}](notebooks/en/{name}.ipynb) | what it is about |\n"
+    text = re.sub(r"(?m)^\| \[\d\d\w*\]\(notebooks/en/[^\n]*\n(?!\|)", row, readme.read_text("utf-8"))
     readme.write_text(text, "utf-8", newline="\n")
+
+
+def onward(link: str) -> str:
+    """A link as it leads on from the head of a page: with an arrow."""
+    return link.replace("]", " →]", 1)
 
 
 def edit(path: Path, changes: dict[str, str]) -> None:
@@ -104,9 +109,15 @@ def edit(path: Path, changes: dict[str, str]) -> None:
     notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for pattern, text in changes.items():
-                cell.source = re.sub(pattern, text, cell.source)
+            cell.source = replaced(cell.source, changes)
     write(path, notebook)
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    """The text with each pattern replaced."""
+    for pattern, new in changes.items():
+        text = re.sub(pattern, new, text)
+    return text
 
 
 def tell_the_catalogue(english: str, heading: str) -> None:
@@ -121,6 +132,44 @@ def tell_the_catalogue(english: str, heading: str) -> None:
     with messages.po_path("de").open("wb") as file:
         write_po(file, catalogue)
     messages.update()
+
+
+def translated(name: str, heading: str, english: str) -> dict[str, str]:
+    """The blocks of the template's page under its German heading, and their English."""
+    set_language("de")
+    german = Form((TEMPLATE / "page.md").read_text("utf-8")).substitute(fields(name, heading))
+    set_language("en")
+    other = Form((TEMPLATE / "page.en.md").read_text("utf-8")).substitute(fields(name, english))
+    set_language("de")
+    pairs = [editions.blocks_of(notebook_of(text)) for text in (german, other)]
+    return dict(zip(*pairs, strict=True))
+
+
+def tell_the_english_edition(name: str, english: str, texts: dict[str, str], before: dict) -> None:
+    """Translate the new page, and what has changed in 00 and on the page before; then write the edition.
+
+    texts: the blocks of the new page and their English. before: the blocks of the other pages as they were.
+    """
+    link = f"[{number_of(name)} · {english}]({name}.ipynb)"
+    overview = re.escape("[Overview](00_start.ipynb)")
+    row = rf"\g<0>\n| {link} | what you do there | {minutes.rounded(NOTEBOOKS / f'{name}.ipynb')} |"
+    changes = {
+        r"(?m)^\| \[\d\w+ · [^\n]*\Z": row,
+        rf" · {overview}(?= · \[Deutsch\])": rf"\g<0> · {onward(link)}",
+        r"Back to the \[overview\]\(00_start\.ipynb\)\Z": f"Next: {link}",
+    }
+    known = editions.read("en")
+    for path, old in before.items():
+        for was, now in zip(old, editions.blocks_of(nbformat.read(path, 4)), strict=True):
+            if was != now:
+                texts[now] = replaced(editions.translation_of(was, known), changes)
+    editions.update("en")
+    catalogue = editions.read("en")
+    for block, text in texts.items():
+        catalogue.get(block).string = text
+        catalogue.get(block).flags.discard("fuzzy")
+    editions.write("en", catalogue)
+    editions.make("en")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -138,16 +187,18 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"there is already a page on {name[3:]!r}")
     english = name[3:].replace("_", " ").capitalize()
     heading = given.title or english
-    set_language("de")
+    texts = translated(name, heading, english)
+    before = {path: editions.blocks_of(nbformat.read(path, 4)) for path in editions.pages()}
     path = make_files(name, heading)
     tell_the_pages(name, heading)
+    tell_the_english_edition(name, english, texts, before)
     tell_the_book(name, english)
     tell_the_catalogue(english, heading)
     print(
         f"{name} is made. Rewrite its notebook, its room in chapters/{name[3:]}/, its test, its rows in "
         "00 and in the README."
     )
-    return refresh.main([str(path)])
+    return refresh.main([str(path), str(editions.NOTEBOOKS / "en" / path.name)])
 
 
 if __name__ == "__main__":

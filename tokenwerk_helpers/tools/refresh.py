@@ -1,7 +1,7 @@
 """Execute notebooks and store them in canonical form: a diff shows only what a reader would see change.
 
     python -m tokenwerk_helpers.tools.refresh                          all notebooks
-    python -m tokenwerk_helpers.tools.refresh notebooks/01_residual.ipynb
+    python -m tokenwerk_helpers.tools.refresh notebooks/de/01_residual.ipynb
 
 Canonical form: every code cell run once from top to bottom, outputs as PNG, plain text or Markdown, nothing
 that differs from run to run (widget ids, times, dates inside pictures), laid out as nbformat writes it.
@@ -29,7 +29,8 @@ from tokenwerk_helpers.jupyter.stored import LANGUAGE, has_twin, is_progress_bar
 from tokenwerk_helpers.live.twin import WIDGET_VIEW
 from tokenwerk_helpers.tools import messages
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+BOOK = Path(__file__).parents[2] / "notebooks"  # a folder an edition
+NOTEBOOKS = BOOK / "de"  # the source
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": LANGUAGE,
@@ -240,7 +241,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m tokenwerk_helpers.tools.refresh", description=__doc__.splitlines()[0]
     )
     parser.add_argument("notebooks", nargs="*", type=Path, help="all, if none is named")
-    paths = parser.parse_args(arguments).notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
+    paths = parser.parse_args(arguments).notebooks or sorted(BOOK.glob("*/*.ipynb"))
     if gaps := messages.missing():
         print("Without German yet, and stored in English where a page shows it:", file=sys.stderr)
         print(*(f"  {gap!r}" for gap in gaps), sep="\n", file=sys.stderr, flush=True)
