@@ -12,9 +12,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from tokenwerk_helpers.language import LANGUAGES
 from tokenwerk_helpers.tools.refresh import (
     METADATA,
-    NOTEBOOKS,
+    BOOK,
     Refused,
     canonical,
     main,
@@ -60,11 +61,11 @@ def page() -> NotebookNode:
     return notebook
 
 
-PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
+PAGES = sorted(BOOK.glob("*/*.ipynb"))
 
 
 def test_every_notebook_is_stored_in_canonical_form():
-    found = {path.stem: problems_of_file(path) for path in PAGES}
+    found = {f"{path.parent.name}/{path.name}": problems_of_file(path) for path in PAGES}
     assert found and {page: wrong for page, wrong in found.items() if wrong} == {}
 
 
@@ -79,9 +80,10 @@ def test_every_notebook_is_valid():
 
 
 def test_nothing_lies_beside_the_notebooks():
-    strangers = {path.name for path in NOTEBOOKS.iterdir() if path.suffix != ".ipynb"}
-    # The pages' own images, and what a JupyterLab started without our options leaves.
-    assert strangers <= {"images", ".ipynb_checkpoints"}
+    beside = {path.name for path in BOOK.iterdir()} - {*LANGUAGES}
+    strangers = {path.name for path in BOOK.glob("*/*") if path.suffix != ".ipynb" and path.parent.name in LANGUAGES}
+    # The README's image, and what a JupyterLab started without our options leaves.
+    assert beside | strangers <= {"images", ".ipynb_checkpoints"}
 
 
 def test_a_tidy_page_has_no_problems():

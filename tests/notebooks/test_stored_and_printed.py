@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import posixpath
 import os
 import re
 from functools import cache
@@ -24,7 +25,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
-from tokenwerk_helpers.tools.refresh import METADATA, NOTEBOOKS, canonical, executed
+from tokenwerk_helpers.tools.refresh import BOOK, METADATA, canonical, executed
 from tokenwerk_helpers.jupyter import extension
 from tokenwerk_helpers.jupyter.book import Book, mathml
 from tokenwerk_helpers.jupyter.stills import Stills
@@ -104,7 +105,7 @@ def test_what_is_saved_of_a_page_is_what_the_maintainer_stores(page):
 
 
 def test_long_sentences_are_stored_in_lines_that_no_page_breaks_inside_of_a_word():
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in sorted(BOOK.glob("*/*.ipynb")):
         for cell in nbformat.read(path, 4).cells:
             for before, output in zip(cell.get("outputs", []), cell.get("outputs", [])[1:]):
                 if alt := before.get("metadata", {}).get("image/png", {}).get("alt"):
@@ -263,17 +264,18 @@ def sentences(path: Path) -> list[str]:
 def printed() -> dict[str, str]:
     """Every page of the book as HTML, by the name of its file."""
     book = Book()
-    return {path.stem: book.from_filename(str(path))[0] for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+    pages = sorted(BOOK.glob("*/*.ipynb"))
+    return {f"{path.parent.name}/{path.stem}": book.from_filename(str(path))[0] for path in pages}
 
 
 def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere():
-    written = {f"{name}.html" for name in printed()}
     for name, html in printed().items():
         assert foreign(html) == [], name
-        assert pictures(html) == [(sentence, sentence) for sentence in sentences(NOTEBOOKS / f"{name}.ipynb")] != []
-        soup = BeautifulSoup(html, "html.parser")
-        assert soup.title.get_text().startswith(f"{name.partition('_')[0]} · ")
-        assert links(soup) - {f"../en/{name}.html"} and links(soup) <= written | {f"../en/{name}.html"}
+        assert pictures(html) == [(sentence, sentence) for sentence in sentences(BOOK / f"{name}.ipynb")] != []
+        soup, (edition, page) = BeautifulSoup(html, "html.parser"), name.split("/")
+        assert soup.title.get_text().startswith(f"{page.partition('_')[0]} · ") and soup.html["lang"] == edition
+        led = {posixpath.normpath(f"{edition}/{target}") for target in links(soup)}
+        assert len(led) > 1 and led <= {f"{written}.html" for written in printed()}
         # Formulas are drawn by the browser: no TeX is left of them, but in code.
         for code in soup.select("pre, code"):
             code.decompose()
@@ -282,8 +284,13 @@ def test_every_page_of_the_book_is_printed_with_nothing_from_elsewhere():
 
 def test_a_link_into_a_page_leads_to_one_of_its_headings_in_print():
     pages = {f"{name}.html": BeautifulSoup(html, "html.parser") for name, html in printed().items()}
-    led = {tag["href"] for page in pages.values() for tag in page.select("main a[href*='.html#']")}
-    led = {target.partition("#")[::2] for target in led if "://" not in target}
+    led = {
+        (posixpath.normpath(f"{name}/../{file or posixpath.basename(name)}"), anchor)
+        for name, page in pages.items()
+        for tag in page.select("main a[href*='.html#']")
+        for file, _sign, anchor in [tag["href"].partition("#")]
+        if "://" not in file
+    }
     assert led
     lost = {target for target in led if not pages[target[0]].find(["h1", "h2", "h3"], id=target[1])}
     assert lost == set()
@@ -296,7 +303,7 @@ def test_a_formula_becomes_mathml_and_the_name_of_a_function_keeps_close_to_its_
 
 
 def test_an_image_beside_the_page_is_embedded_and_links_within_the_book_lead_to_html(tmp_path):
-    shutil.copy(NOTEBOOKS.parent / "images" / "live_view.png", tmp_path)
+    shutil.copy(BOOK / "images" / "live_view.png", tmp_path)
     source = "![Ein Bild](live_view.png) [weiter](01_next.ipynb#Ende) [fort](https://example.org/x.ipynb)"
     nbformat.write(new_notebook(cells=[new_markdown_cell(source)]), tmp_path / "page.ipynb")
     html, _resources = Book().from_filename(str(tmp_path / "page.ipynb"))

@@ -13,9 +13,11 @@ from PIL import Image
 
 from tokenwerk_helpers.chapters.book import you_are_here
 from tokenwerk_helpers.jupyter.stored import is_still, text_in
+from tokenwerk_helpers.language import LANGUAGES, set_language
 from tokenwerk_helpers.live.still import SCALE
 
-PAGES = sorted((Path(__file__).parents[2] / "notebooks" / "de").glob("*.ipynb"))
+PAGES = sorted((Path(__file__).parents[2] / "notebooks").glob("*/*.ipynb"))
+EVERY_PAGE = pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 
 
 def picture(output: dict) -> Image.Image:
@@ -35,7 +37,7 @@ def stills(path: Path) -> Iterator[tuple[dict, dict]]:
         yield from ((one, other) for one, other in pairwise([*shown, {}]) if is_still(one))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@EVERY_PAGE
 def test_every_still_is_a_whole_picture_of_the_width_it_tells_with_its_sentence_below(path):
     found = list(stills(path))
     assert found
@@ -46,10 +48,14 @@ def test_every_still_is_a_whole_picture_of_the_width_it_tells_with_its_sentence_
         assert text_in(below).split() == told["alt"].split()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@EVERY_PAGE
 def test_the_drawn_decoder_is_stored_as_it_is_drawn_today(path):
     """But for edges of letters, which another version of the font's renderer sets a little differently."""
-    stored, drawn = picture(next(stills(path))[0]), you_are_here(path.stem).still()
+    set_language(path.parent.name)
+    try:
+        stored, drawn = picture(next(stills(path))[0]), you_are_here(path.stem).still()
+    finally:
+        set_language(LANGUAGES[0])
     assert stored.size == drawn.size
     apart = np.abs(np.asarray(stored, np.int16) - np.asarray(drawn, np.int16)).max(axis=-1)
     assert (apart > 48).mean() < 0.002
