@@ -193,24 +193,24 @@ class Notebook:
         self.wait_for("ready")
         self.unsaved_when_opened = self.ask("unsaved")
 
-    def _leave(self) -> bool:
-        """Close the notebook with its kernel; has all gone well in it?"""
+    def _leave(self, keeps_kernel: bool) -> tuple[bool, str | None]:
+        """Close the notebook, with its kernel unless that is kept: then its id. Has all gone well in it?"""
         try:
             complaints = self.complaints()
-            self.ask("leave")
+            kept = self.ask("leave", keeps_kernel)
         except Error:  # it does not answer any more
-            return False
-        return not complaints
+            return False, None
+        return not complaints, kept
 
-    def turn_to(self, name: str) -> None:
-        """Read the next notebook with a kernel of its own, in the JupyterLab that is already loaded.
+    def turn_to(self, name: str, keeps_kernel: bool = False) -> None:
+        """Read the next notebook in the JupyterLab already loaded, with a kernel of its own or the same one.
 
         Only where nothing has gone wrong in it: else it is loaded anew.
         """
-        is_sound = self._leave()
+        is_sound, kernel = self._leave(keeps_kernel)
         self._begin(name)
         if is_sound:
-            self.ask("open", name)
+            self.ask("open", [name, kernel])
             self._arrive()
         else:
             self._load()

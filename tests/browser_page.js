@@ -105,13 +105,16 @@
       return panel().context.model.dirty;
     },
     save: () => panel().context.save(),
-    // Close the notebook, with its kernel; unsaved changes are lost.
-    leave: () => {
-      const left = panel();
-      left.sessionContext.shutdown(); // the next page need not wait until the kernel is gone
+    // Close the notebook, with its kernel unless that is kept: then its id; unsaved changes are lost.
+    leave: (keepsKernel) => {
+      const [left, id] = [panel(), kernel().id];
+      if (!keepsKernel) left.sessionContext.shutdown(); // the next page need not wait until the kernel is gone
       left.dispose();
+      return keepsKernel ? id : null;
     },
-    open: (path) => jupyterapp.commands.execute("docmanager:open", { path }).then(() => null),
+    // Open a notebook, with the kernel of that id if one is given.
+    open: ([path, id]) =>
+      jupyterapp.commands.execute("docmanager:open", { path, ...(id && { kernel: { id } }) }).then(() => null),
     runAll: () => jupyterapp.commands.execute("notebook:run-all-cells").then(() => null),
     command: ([name, given]) => jupyterapp.commands.execute(name, given).then(() => null),
     endKernels: () => window.jupyterapp?.serviceManager.sessions.shutdownAll(),

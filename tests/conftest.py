@@ -41,9 +41,9 @@ def turn_to(server, chromium) -> Iterator[Callable]:
 
     opened = []
 
-    def notebook_of(name: str) -> Notebook:
+    def notebook_of(name: str, keeps_kernel: bool = False) -> Notebook:
         if opened:
-            opened[0].turn_to(name)
+            opened[0].turn_to(name, keeps_kernel)
         else:
             opened.append(Notebook(chromium, server, name))
         return opened[0]

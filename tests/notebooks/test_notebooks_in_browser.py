@@ -37,7 +37,7 @@ STOPS = (_("Stop"), _("stop"))
 def notebook(request, turn_to) -> Notebook:
     """The notebook, opened and run from top to bottom once for all tests of this file."""
     path: Path = request.param
-    page = turn_to(str(path.relative_to(NOTEBOOKS)))
+    page = turn_to(str(path.relative_to(NOTEBOOKS)), keeps_kernel=True)  # nbval runs each page in a new one
     page.run_all()
     return page
 

@@ -34,7 +34,7 @@ def notebook(request, turn_to) -> Notebook:
     """The notebook, opened and run from top to bottom; texts are looked for in its language."""
     path: Path = request.param
     set_language(path.parent.name)
-    page = turn_to(str(path.relative_to(NOTEBOOKS)))
+    page = turn_to(str(path.relative_to(NOTEBOOKS)), keeps_kernel=True)  # nbval runs each page in a new one
     page.run_all()
     yield page
     set_language(LANGUAGES[0])
